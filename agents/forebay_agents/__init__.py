@@ -1,0 +1,1 @@
+"""Agents that run one attempt: read the document, report the result."""

@@ -1,0 +1,1 @@
+"""What imitates the outside world, for demo and tests."""
