@@ -1,0 +1,77 @@
+"""What an agent is: a function of one attempt that returns a result, or raises what went wrong.
+
+An agent is named in the entry-point group `forebay.agents` and is called as `run(attempt)`. It
+knows nothing of the database: whoever runs it reports what it returned or raised.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Literal, Protocol
+
+ErrorKind = Literal[
+    "rate_limited",
+    "overloaded",
+    "context_too_long",
+    "content_filtered",
+    "bad_input",
+    "infrastructure",
+    "timeout",
+    "agent_bug",
+]
+
+
+class Attempt(Protocol):
+    """Show an agent the attempt it runs for, and let it say how far it is."""
+
+    @property
+    def task_id(self) -> int: ...
+
+    @property
+    def attempt_id(self) -> int: ...
+
+    @property
+    def attempt_no(self) -> int: ...
+
+    @property
+    def agent(self) -> str: ...
+
+    @property
+    def payload(self) -> dict[str, Any]: ...
+
+    def progress(self, done: int, total: int) -> None:
+        """Say that `done` of `total` steps are finished; shown to people, never a lease renewal."""
+        ...
+
+    def cancelled(self) -> bool:
+        """Tell whether the work is no longer wanted; the agent then stops as soon as it can."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Carry what an attempt found; a confidence of None means that the agent has no opinion."""
+
+    data: dict[str, Any]
+    confidence: Decimal | None = None
+
+
+class Reject(Exception):  # noqa: N818 - an outcome that the agent asks for, not an error of it
+    """Fail the task for good: another attempt would end the same way."""
+
+    def __init__(self, reason: str, kind: ErrorKind = "bad_input") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.kind = kind
+
+
+class Retry(Exception):  # noqa: N818 - as above
+    """Fail this attempt only; None for `after` leaves the waiting time to the agent's backoff."""
+
+    def __init__(
+        self, reason: str, after: timedelta | None = None, kind: ErrorKind = "infrastructure"
+    ) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.after = after
+        self.kind = kind
