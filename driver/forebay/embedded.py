@@ -2,10 +2,10 @@
 
     dsn = Server(default_data_dir()).start()
 
-The server listens on a socket inside its data directory, which only its owner can enter; on TCP only
-when a port is asked for, and then with a generated password that stands in the file `pgpass` of the
-data directory. Postgres refuses to run as root: then it runs as the data directory's owner, or for
-a new one as `postgres` or `nobody`. Linux only.
+The server listens on a socket inside its data directory, which only its owner can enter; on TCP
+only when a port is asked for, and then with a generated password that stands in the file `pgpass`
+of the data directory. Postgres refuses to run as root: then it runs as the data directory's owner,
+or for a new one as `postgres` or `nobody`. Linux only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,8 +83,8 @@ class Server:
     def start(self) -> str:
         """Start the server unless it runs, and return a DSN of its superuser.
 
-        The DSN names the socket, or the TCP port if one was asked for. Creates the data directory at
-        the first start. Safe from several processes at once. Raises EmbeddedPostgresError.
+        The DSN names the socket, or the TCP port if one was asked for. Creates the data directory
+        at the first start. Safe from several processes at once. Raises EmbeddedPostgresError.
         """
         _check_platform()
         self._check_socket_path()
@@ -140,10 +140,8 @@ class Server:
         where = ("-D", self.data_dir, "-l", log, "-t", str(START_SECONDS), "-w")
         self._run(user, pg_ctl, *where, "-o", options, "start", log=log)
         with psycopg.connect(self._dsn(dbname="postgres"), autocommit=True) as conn:
-            try:
+            with suppress(psycopg.errors.DuplicateDatabase):
                 conn.execute(f"create database {DATABASE}")
-            except psycopg.errors.DuplicateDatabase:
-                pass
 
     def _create(self, user: pwd.struct_passwd, binaries: Binaries) -> None:
         """Run initdb beside the data directory and move the result there, whole or not at all."""
@@ -311,7 +309,7 @@ def _environment() -> dict[str, str]:
 
 
 def _make_folders(folder: Path) -> None:
-    """Create folder and those above it, open to all whatever the umask; Postgres must enter them."""
+    """Create folder and those above it, open to all whatever the umask: Postgres enters them."""
     if not folder.exists():
         _make_folders(folder.parent)
         folder.mkdir(exist_ok=True)

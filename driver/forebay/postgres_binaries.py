@@ -1,4 +1,4 @@
-"""Find the Postgres programs that the embedded server runs, and copy them where it can reach them."""
+"""Find the Postgres programs that the embedded server runs, and copy them to where it can go."""
 
 from __future__ import annotations
 
