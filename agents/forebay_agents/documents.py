@@ -1,0 +1,177 @@
+"""Open a PDF and read it page by page, holding one page in memory at a time."""
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pdfplumber
+import pypdfium2
+import pypdfium2.raw as pdfium
+
+from forebay.agent import ErrorKind
+from forebay_agents.layout import Box, Row, rows, turned
+
+log = logging.getLogger(__name__)
+
+HEADER_WINDOW = 1024
+"""How many bytes may precede `%PDF-`: readers accept junk before it."""
+
+Table = list[list[str]]
+
+
+class DocumentError(Exception):
+    """Say why a document cannot be read, in a sentence for the person who sent it."""
+
+    def __init__(self, kind: ErrorKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Hold what one page says: its text as drawn, its rows as seen, its tables cell by cell.
+
+    `notes` tells what could not be read; a page without text is no error (a scan, a blank page).
+    """
+
+    number: int
+    text: str = ""
+    rows: list[Row] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    is_broken: bool = False
+
+
+class Document:
+    """Read the PDF at `path`; use it in a `with` block, and from one thread only.
+
+    Raises DocumentError when the file is missing, empty, not a PDF, encrypted, broken or pageless.
+    A PDF that only restricts printing or editing opens: no password is needed to read it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        _check_header(path)
+        self._path = path
+        self._pdf = _open(path)
+        self._plumber: Any = None
+        if len(self) == 0:
+            self.close()
+            raise DocumentError("bad_input", "The PDF has no pages; export it again.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return len(self._pdf)
+
+    def close(self) -> None:
+        """Close the file; safe to call twice."""
+        self._pdf.close()
+        if self._plumber is not None:
+            self._plumber.close()
+
+    def pages(self) -> Iterator[Page]:
+        """Yield every page in order; one that cannot be read comes without text, with a note."""
+        for number in range(1, len(self) + 1):
+            try:
+                page = self._read(number)
+            except pypdfium2.PdfiumError:
+                notes = [f"Page {number} is broken and was skipped."]
+                page = Page(number, notes=notes, is_broken=True)
+            yield page
+
+    def _read(self, number: int) -> Page:
+        page = self._pdf[number - 1]
+        try:
+            text, seen = _read_text(page)
+            ruled = bool(text) and _has_lines(page)
+        finally:
+            page.close()
+        if not ruled:
+            return Page(number, text, seen)
+        try:
+            return Page(number, text, seen, self._tables(number))
+        except Exception:  # the table reader meets odd files with almost any class of error
+            log.warning("tables_unreadable page=%d", number, exc_info=True)
+            return Page(number, text, seen, notes=[f"Tables of page {number} cannot be read."])
+
+    def _tables(self, number: int) -> list[Table]:
+        if self._plumber is None:
+            self._plumber = pdfplumber.open(self._path)
+        page = self._plumber.pages[number - 1]
+        try:
+            found = page.extract_tables()
+        finally:
+            page.close()
+        tables = ([[_clean(cell or "") for cell in row] for row in table] for table in found)
+        return [table for table in tables if len(table) > 1 and len(table[0]) > 1]
+
+
+def _check_header(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEADER_WINDOW)
+    except FileNotFoundError:
+        raise DocumentError("bad_input", "The file does not exist; upload it again.") from None
+    except IsADirectoryError:
+        raise DocumentError("bad_input", "This is a folder, not a PDF file.") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise DocumentError("infrastructure", f"The file cannot be read: {reason}.") from error
+    if not head:
+        raise DocumentError("bad_input", "The file is empty (0 bytes); upload it again.")
+    if b"%PDF-" not in head:
+        raise DocumentError(
+            "bad_input", "The file is not a PDF (it does not start with %PDF-); export it as PDF."
+        )
+
+
+def _open(path: Path) -> Any:
+    try:
+        return pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        match error.err_code:
+            case pdfium.FPDF_ERR_PASSWORD:
+                reason = "The PDF is encrypted and needs a password; save it without one."
+            case pdfium.FPDF_ERR_SECURITY:
+                reason = "The PDF is encrypted in a way that cannot be read; save it without."
+            case _:
+                reason = "The PDF is broken or cut off and cannot be opened; export it again."
+        raise DocumentError("bad_input", reason) from error
+
+
+def _read_text(page: Any) -> tuple[str, list[Row]]:
+    content = page.get_textpage()
+    try:
+        text = _clean(content.get_text_range())
+        return text, rows(_pieces(content, page.get_rotation()))
+    finally:
+        content.close()
+
+
+def _pieces(content: Any, rotation: int) -> Iterator[tuple[Box, str]]:
+    for index in range(content.count_rects()):
+        box = content.get_rect(index)
+        yield turned(box, rotation), _clean(content.get_text_bounded(*box))
+
+
+def _has_lines(page: Any) -> bool:
+    """Tell whether anything is drawn that could rule a table; most pages skip that slow search."""
+    return next(page.get_objects(filter=[pdfium.FPDF_PAGEOBJ_PATH]), None) is not None
+
+
+def _clean(text: str) -> str:
+    """Undo the reader's marks: U+FFFE stands where a hyphen ended a line, lines end in CR LF."""
+    return text.replace("\ufffe", "").replace("\r\n", "\n").strip()
