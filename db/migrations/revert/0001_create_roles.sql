@@ -11,13 +11,17 @@ begin
         drop owned by forebay_owner cascade;  -- the default privileges too
         reset role;
     end if;
-    foreach v_role in array array[
-        'forebay_submitter', 'forebay_worker', 'forebay_agent', 'forebay_operator', 'forebay_viewer',
-        'forebay_reader', 'forebay_upkeep', 'forebay_owner'
-    ]
+    for v_role in
+        select r.rolname
+        from pg_catalog.pg_roles as r
+        where
+            r.rolname in (
+                'forebay_submitter', 'forebay_worker', 'forebay_agent', 'forebay_operator', 'forebay_viewer',
+                'forebay_reader', 'forebay_upkeep', 'forebay_owner'
+            )
     loop
         begin
-            execute pg_catalog.format('drop role if exists %I', v_role);
+            execute pg_catalog.format('drop role %I', v_role);
         exception
             when dependent_objects_still_exist or insufficient_privilege then
                 raise notice 'role % stays: %', v_role, sqlerrm;

@@ -100,6 +100,8 @@ def pending(files: Sequence[SqlFile], history: History) -> list[Step]:
     """
     refuse_newer(history)
     steps = [step for file in files if (step := _step(file, history.get(file.name)))]
+    if steps and all(step.name != GRANTS for step in steps):
+        steps += [_due(file, "again") for file in files if file.name == GRANTS]
     names = {file.name for file in files}
     for row in history.values():
         if row.kind == "versioned" and row.name not in names:
@@ -109,12 +111,6 @@ def pending(files: Sequence[SqlFile], history: History) -> list[Step]:
             )
         if row.kind == "repeatable" and row.name not in names:
             steps.append(Step(row.name, row.kind, "gone"))
-    if steps and all(step.name != GRANTS for step in steps):
-        steps += [
-            Step(file.name, file.kind, "again", file.sql, file.sha256)
-            for file in files
-            if file.name == GRANTS
-        ]
     if __version__ not in history:
         steps.append(Step(__version__, "release", "new"))
     return steps
@@ -138,4 +134,8 @@ def _step(file: SqlFile, applied: Applied | None) -> Step | None:
             f"{file.name} was edited after it was applied (applied {applied.sha256},"
             f" file {file.sha256}): restore it, and put the change in a new migration."
         )
-    return Step(file.name, file.kind, "changed" if applied else "new", file.sql, file.sha256)
+    return _due(file, "changed" if applied else "new")
+
+
+def _due(file: SqlFile, why: Why) -> Step:
+    return Step(file.name, file.kind, why, file.sql, file.sha256)
