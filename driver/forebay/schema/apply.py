@@ -18,13 +18,20 @@ SETTINGS = """\
 set local lock_timeout = '5s';
 set local check_function_bodies = off;
 select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('forebay.schema'))"""
+CONNECT_SECONDS = 10
 BECOME_OWNER = "set local role forebay_owner"
 
 
-def plan(dsn: str, *, root: Path | None = None) -> list[Step]:
-    """Return what upgrade would do, in order; empty when nothing. Changes and locks nothing."""
+def plan(dsn: str | None = None, *, root: Path | None = None) -> list[Step]:
+    """Return what upgrade would do, in order; empty when nothing. Changes and locks nothing.
+
+    Without a DSN: on a database without the schema.
+    """
+    on_disk = files.load(root)
+    if dsn is None:
+        return ledger.pending(on_disk, {})
     with reading(dsn) as (_, history):
-        return ledger.pending(files.load(root), history)
+        return ledger.pending(on_disk, history)
 
 
 def upgrade(dsn: str, *, root: Path | None = None) -> list[Step]:
@@ -56,13 +63,7 @@ def reading(dsn: str) -> Iterator[tuple[psycopg.Connection[Any], History]]:
 
 
 def _connect(dsn: str) -> psycopg.Connection[Any]:
-    try:
-        return psycopg.connect(dsn, application_name="forebay db")
-    except psycopg.Error as error:
-        reason = " ".join(str(error).split())
-        raise SchemaError(
-            f"Cannot connect to the database: {reason}. Check FOREBAY_DATABASE_URL or --dsn."
-        ) from error
+    return psycopg.connect(dsn, connect_timeout=CONNECT_SECONDS, application_name="forebay db")
 
 
 def _history(conn: psycopg.Connection[Any]) -> History:

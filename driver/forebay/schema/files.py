@@ -10,6 +10,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
+from forebay.errors import ForebayError
+
 Kind = Literal["versioned", "repeatable", "release"]
 
 GRANTS = "grants.sql"
@@ -35,7 +37,7 @@ _TRANSACTION_CONTROL = re.compile(
 )
 
 
-class SchemaError(Exception):
+class SchemaError(ForebayError):
     """Say in one sentence why the schema cannot be used or changed as asked, and what to do."""
 
 
