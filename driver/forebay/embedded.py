@@ -25,6 +25,7 @@ from pathlib import Path
 
 import psycopg
 from psycopg.conninfo import make_conninfo
+from psycopg.pq import PGconn, Ping
 
 from forebay import postgres_binaries
 from forebay.postgres_binaries import Binaries, EmbeddedPostgresError
@@ -89,8 +90,7 @@ class Server:
         _check_platform()
         self._check_socket_path()
         with self._locked():
-            status = self.status()
-            if not status.is_running:
+            if not self._answers():
                 self._launch()
             elif self.port and self.port != self._running_port():
                 raise EmbeddedPostgresError(
@@ -118,12 +118,25 @@ class Server:
             return Status(self.data_dir, False, None, None)
         return Status(self.data_dir, True, pid, self._dsn())
 
+    def _answers(self) -> bool:
+        """Tell whether a server is there, waiting for one that is starting or going down."""
+        give_up = time.monotonic() + START_SECONDS
+        while self.status().is_running:
+            if PGconn.ping(self._socket_dsn(DATABASE).encode()) == Ping.OK:
+                return True
+            if time.monotonic() > give_up:
+                raise EmbeddedPostgresError(
+                    f"The server in {self.data_dir} runs but does not answer: see server.log there."
+                )
+            time.sleep(0.05)
+        return False
+
     def _launch(self) -> None:
         user = self._user()
         binaries = _binaries_for(user)
         if (self.data_dir / "PG_VERSION").exists():
             self._check_major(binaries)
-            self._drop_stale_pid_file()
+            self._drop_stale_locks()
         else:
             self._create(user, binaries)
         settings = self.settings | {
@@ -139,9 +152,9 @@ class Server:
         pg_ctl = binaries.bindir / "pg_ctl"
         where = ("-D", self.data_dir, "-l", log, "-t", str(START_SECONDS), "-w")
         self._run(user, pg_ctl, *where, "-o", options, "start", log=log)
-        with psycopg.connect(self._dsn(dbname="postgres"), autocommit=True) as conn:
-            with suppress(psycopg.errors.DuplicateDatabase):
-                conn.execute(f"create database {DATABASE}")
+        maintenance = psycopg.connect(self._socket_dsn("postgres"), autocommit=True)
+        with maintenance as conn, suppress(psycopg.errors.DuplicateDatabase):
+            conn.execute(f"create database {DATABASE}")
 
     def _create(self, user: pwd.struct_passwd, binaries: Binaries) -> None:
         """Run initdb beside the data directory and move the result there, whole or not at all."""
@@ -175,19 +188,15 @@ class Server:
 
     def _user(self) -> pwd.struct_passwd:
         """Return who runs Postgres: this user, or for root somebody else."""
-        if os.geteuid() != 0:
-            return pwd.getpwuid(os.geteuid())
-        if (self.data_dir / "PG_VERSION").exists():
-            return pwd.getpwuid(self.data_dir.stat().st_uid)
-        for name in ("postgres", "nobody"):
-            try:
-                return pwd.getpwnam(name)
-            except KeyError:
-                continue
-        raise EmbeddedPostgresError(
-            "Postgres does not run as root and there is no user postgres or nobody:"
-            " start as an ordinary user."
-        )
+        uid = os.geteuid()
+        if uid == 0 and (self.data_dir / "PG_VERSION").exists():
+            uid = self.data_dir.stat().st_uid
+        try:
+            return pwd.getpwuid(uid) if uid else _first_user("postgres", "nobody")
+        except KeyError:
+            raise EmbeddedPostgresError(
+                f"Postgres cannot run as user {uid}: start as an ordinary user with a name."
+            ) from None
 
     def _run(self, user: pwd.struct_passwd, *command: str | Path, log: Path | None = None) -> None:
         """Run one of Postgres's programs as that user; a failure becomes one sentence.
@@ -232,13 +241,17 @@ class Server:
     def _beside(self, suffix: str) -> Path:
         return self.data_dir.with_name(self.data_dir.name + suffix)
 
-    def _dsn(self, dbname: str = DATABASE) -> str:
-        if self.port:
-            where = {"host": "127.0.0.1", "passfile": str(self.data_dir / "pgpass")}
-        else:
-            where = {"host": str(self.data_dir)}
-        port = self._running_port() or self.port or SOCKET_PORT
-        return make_conninfo("", **where, port=port, user=SUPERUSER, dbname=dbname)
+    def _dsn(self) -> str:
+        if not self.port:
+            return self._socket_dsn(DATABASE)
+        passfile = str(self.data_dir / "pgpass")
+        return make_conninfo(
+            host="127.0.0.1", port=self.port, user=SUPERUSER, dbname=DATABASE, passfile=passfile
+        )
+
+    def _socket_dsn(self, dbname: str) -> str:
+        port = self._running_port() or SOCKET_PORT
+        return make_conninfo(host=str(self.data_dir), port=port, user=SUPERUSER, dbname=dbname)
 
     def _pid_file_line(self, number: int) -> int | None:
         try:
@@ -260,11 +273,11 @@ class Server:
                 continue
         return found
 
-    def _drop_stale_pid_file(self) -> None:
-        """Remove the pid file of a server that was killed, once none of its processes is left.
+    def _drop_stale_locks(self) -> None:
+        """Remove the locks of a server that was killed, once none of its processes is left.
 
-        Postgres would refuse to start while the process number in the file exists, be it a zombie
-        that nothing reaps (a container without init) or a stranger's after a reboot.
+        Postgres would refuse to start while the process number in them exists, be it a zombie that
+        nothing reaps (a container without init) or a stranger's after a reboot.
         """
         give_up = time.monotonic() + ORPHAN_SECONDS
         while orphans := self._processes():
@@ -274,7 +287,8 @@ class Server:
                     f" {', '.join(map(str, sorted(orphans)))} are still there: end them first."
                 )
             time.sleep(0.05)
-        (self.data_dir / "postmaster.pid").unlink(missing_ok=True)
+        for lock in (self.data_dir / "postmaster.pid", *self.data_dir.glob(".s.PGSQL.*.lock")):
+            lock.unlink(missing_ok=True)
 
     def _check_major(self, binaries: Binaries) -> None:
         made_by = (self.data_dir / "PG_VERSION").read_text().strip()
@@ -292,6 +306,14 @@ class Server:
                 f"{self.data_dir} is too long for a socket ({size} bytes with the socket's name,"
                 f" {SOCKET_PATH_LIMIT} allowed): pass a shorter folder, or set FOREBAY_HOME to one."
             )
+
+
+def _first_user(*names: str) -> pwd.struct_passwd:
+    """Return the first of these users that exists; KeyError when none does."""
+    for name in names[:-1]:
+        with suppress(KeyError):
+            return pwd.getpwnam(name)
+    return pwd.getpwnam(names[-1])
 
 
 def _binaries_for(user: pwd.struct_passwd) -> Binaries:

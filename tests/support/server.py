@@ -54,7 +54,7 @@ class TestServer:
 @contextmanager
 def running_server() -> Iterator[TestServer]:
     """Run a server without durability, in shared memory where there is room, and remove it."""
-    folder = Path(tempfile.mkdtemp(prefix="forebay-tests-", dir=_roomy_folder()))
+    folder = Path(tempfile.mkdtemp(prefix="forebay-tests-", dir=roomy_folder()))
     folder.chmod(0o755)
     server = Server(folder / "pg", settings=SETTINGS, durable=False)
     try:
@@ -86,6 +86,7 @@ def login_role(conn: psycopg.Connection, *callers: str) -> str:
     return name
 
 
-def _roomy_folder() -> Path | None:
+def roomy_folder() -> Path | None:
+    """Return shared memory when it has room for a server, or None for the default folder."""
     has_room = SHARED_MEMORY.is_dir() and shutil.disk_usage(SHARED_MEMORY).free > ROOM_WANTED
     return SHARED_MEMORY if has_room else None
