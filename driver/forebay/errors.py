@@ -1,0 +1,159 @@
+"""The errors that a caller can act on, and the SQLSTATE that each one has in the database.
+
+    ForebayError
+    ├── StateMovedError            409: the state is not what the caller thinks
+    │   ├── IdempotencyKeyReusedError   QF201
+    │   └── RunAlreadyRecordedError     QF202
+    ├── NotFoundError              404: no such thing
+    │   ├── UnknownAgentError           QF301
+    │   ├── UnknownBatchError           QF302
+    │   ├── UnknownTaskError            QF303
+    │   └── UnknownAttemptError         QF304
+    ├── RefusedError               403: a limit or a policy says no
+    │   ├── InstallationClosedError     QF401
+    │   └── TooLargeError               QF402
+    ├── InternalError              500: a fault of Forebay
+    │   └── IllegalTransitionError      QF901
+    ├── InvalidDocumentError       the JSON cannot be stored, found before anything was sent
+    ├── ConnectError               the database cannot be used, and why
+    └── MissingSettingError        a FOREBAY_* variable is not set
+
+Every other error of psycopg reaches the caller untouched: 22023 (a bad argument) as
+`psycopg.errors.InvalidParameterValue`, 40001 (try again) as `SerializationFailure`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+
+
+class ForebayError(Exception):
+    """Say what was refused in one sentence; `detail` and `hint` are None when there is no more."""
+
+    sqlstate: str | None = None
+
+    def __init__(self, message: str, *, detail: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.detail = detail
+        self.hint = hint
+
+
+class StateMovedError(ForebayError):
+    """The state has moved on: read it again, then decide."""
+
+
+class IdempotencyKeyReusedError(StateMovedError):
+    """Another payload was enqueued under this key: use a new key, or send the first payload."""
+
+    sqlstate = "QF201"
+
+
+class RunAlreadyRecordedError(StateMovedError):
+    """Another run is recorded for this attempt: cancel the run that you have just started."""
+
+    sqlstate = "QF202"
+
+
+class NotFoundError(ForebayError):
+    """There is no such thing: correct the name or id; trying again does not help."""
+
+
+class UnknownAgentError(NotFoundError):
+    """No agent has this name: register it first, or correct the name."""
+
+    sqlstate = "QF301"
+
+
+class UnknownBatchError(NotFoundError):
+    """No batch of yours has this id: open it first, or ask as its owner."""
+
+    sqlstate = "QF302"
+
+
+class UnknownTaskError(NotFoundError):
+    """No task has this id: correct it."""
+
+    sqlstate = "QF303"
+
+
+class UnknownAttemptError(NotFoundError):
+    """No attempt has this id, or it is one of another task: report under the ids of your claim."""
+
+    sqlstate = "QF304"
+
+
+class RefusedError(ForebayError):
+    """A limit or a policy says no: what was asked has to change, or an operator has to allow it."""
+
+
+class InstallationClosedError(RefusedError):
+    """The database is a branch or a copy: an operator opens it, if it is meant to do real work."""
+
+    sqlstate = "QF401"
+
+
+class TooLargeError(RefusedError):
+    """The document is larger than the installation allows: store it elsewhere and send its path."""
+
+    sqlstate = "QF402"
+
+
+class InternalError(ForebayError):
+    """Forebay contradicts itself: report it with the message and the detail."""
+
+
+class IllegalTransitionError(InternalError):
+    """A function tried a change of state that the state machine forbids: nothing was changed."""
+
+    sqlstate = "QF901"
+
+
+class InvalidDocumentError(ForebayError, ValueError):
+    """The argument cannot be stored as JSON: mend the value that the message names."""
+
+    sqlstate = "22023"
+
+
+class ConnectError(ForebayError):
+    """The database cannot be used; `is_transient` is true when waiting may be enough."""
+
+    def __init__(
+        self, message: str, *, is_transient: bool = False, hint: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.is_transient = is_transient
+
+
+class MissingSettingError(ForebayError):
+    """A setting is not in the environment: set the variable that the message names."""
+
+
+BY_SQLSTATE: dict[str, type[ForebayError]] = {
+    "QF201": IdempotencyKeyReusedError,
+    "QF202": RunAlreadyRecordedError,
+    "QF301": UnknownAgentError,
+    "QF302": UnknownBatchError,
+    "QF303": UnknownTaskError,
+    "QF304": UnknownAttemptError,
+    "QF401": InstallationClosedError,
+    "QF402": TooLargeError,
+    "QF901": IllegalTransitionError,
+}
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise the class of BY_SQLSTATE in place of a psycopg error that has one of its codes."""
+    try:
+        yield
+    except psycopg.Error as error:
+        found = BY_SQLSTATE.get(error.sqlstate or "")
+        if found is None:
+            raise
+        diagnosis = error.diag
+        raise found(
+            diagnosis.message_primary or str(error),
+            detail=diagnosis.message_detail,
+            hint=diagnosis.message_hint,
+        ) from error

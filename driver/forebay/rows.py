@@ -1,0 +1,300 @@
+"""The rows that the stored functions return: one dataclass per composite type, same field names.
+
+Times are aware datetimes, None where there is none yet; 'infinity' is `datetime.max` in UTC.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Literal
+from uuid import UUID
+
+Document = dict[str, Any]
+Launcher = Literal["pull", "local", "lakeflow"]
+TaskStatus = Literal["enqueued", "processing", "completed", "failed", "cancelled"]
+LeaseState = Literal["renewed", "cancel_requested", "lost", "finished"]
+ReportEffect = Literal["completed", "retrying", "failed", "kept", "recorded", "none"]
+TaskEffectWord = Literal["cancelled", "retried", "reprioritized", "none", "unknown"]
+ReprocessEffect = Literal["reprocessed", "none", "unknown"]
+RunOutcome = Literal["renew", "requeue", "retry", "fail", "pause_agent", "none"]
+AgentStateWord = Literal["open", "paused", "full", "out_of_tokens", "out_of_requests", "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class EnqueuedTask:
+    """A row of `enqueue_many`: ordinal counts from 1; created is false when the key was known."""
+
+    ordinal: int
+    task_id: int
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedAttempt:
+    """A row of `dequeue`: what a worker needs to do the work, and by when."""
+
+    task_id: int
+    attempt_id: int
+    attempt_no: int
+    agent: str
+    launcher: Launcher
+    job_id: int | None
+    entry_point: str | None
+    payload: Document
+    priority: int
+    batch_id: int | None
+    customer: str | None
+    estimated_tokens: int
+    launch_token: str
+    lease_expires_at: datetime
+    deadline_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptedAttempt:
+    """A row of `adopt`: a claim taken over; run_id is None when no run was recorded."""
+
+    task_id: int
+    attempt_id: int
+    attempt_no: int
+    agent: str
+    launcher: Launcher
+    job_id: int | None
+    entry_point: str | None
+    payload: Document
+    priority: int
+    batch_id: int | None
+    customer: str | None
+    estimated_tokens: int
+    launch_token: str
+    lease_expires_at: datetime
+    deadline_at: datetime
+    run_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RenewedLease:
+    """A row of `renew_leases`: any other state than renewed means that the work should stop."""
+
+    attempt_id: int
+    state: LeaseState
+    lease_expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunToCancel:
+    """A row of `runs_to_cancel`: a run whose attempt was ended from outside."""
+
+    attempt_id: int
+    task_id: int
+    agent: str
+    launcher: Launcher
+    job_id: int | None
+    run_id: str | None
+    launch_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """The answer of `sweep`: how many tasks went back in line, failed, and became due."""
+
+    requeued: int
+    failed: int
+    woken: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedAttempt:
+    """A row of `complete_many`: the task's status after it; None for an unknown attempt."""
+
+    attempt_id: int
+    status: TaskStatus | None
+    effect: ReportEffect
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEffect:
+    """What an act did to one task, and its status after it; None for an unknown task."""
+
+    task_id: int
+    status: TaskStatus | None
+    effect: TaskEffectWord
+
+
+@dataclass(frozen=True, slots=True)
+class ReprocessedTask:
+    """A row of `reprocess`: the new task that repeats the old one."""
+
+    task_id: int
+    status: TaskStatus | None
+    effect: ReprocessEffect
+    new_task_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchTask:
+    """A row of `batch_tasks`: one task of the caller's batch, without its result."""
+
+    task_id: int
+    agent: str
+    status: TaskStatus
+    priority: int
+    payload: Document
+    attempt_count: int
+    progress_done: int | None
+    progress_total: int | None
+    confidence: Decimal | None
+    error: Document | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProgress:
+    """The answer of `batch_progress`: counts by status; finished_at once nothing is left to do."""
+
+    batch_id: int
+    name: str
+    customer: str | None
+    owner: str | None
+    created_at: datetime
+    tasks: int
+    enqueued: int
+    processing: int
+    completed: int
+    failed: int
+    cancelled: int
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCount:
+    """A row of `task_counts`."""
+
+    status: TaskStatus
+    tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSummary:
+    """A row of `list_tasks`."""
+
+    task_id: int
+    agent: str
+    status: TaskStatus
+    priority: int
+    batch_id: int | None
+    customer: str | None
+    locked_by: str | None
+    available_at: datetime
+    attempt_count: int
+    attempt_id: int | None
+    progress_done: int | None
+    progress_total: int | None
+    confidence: Decimal | None
+    error_kind: str | None
+    created_at: datetime
+    finished_at: datetime | None
+    reprocess_of: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDetail:
+    """The answer of `task_detail`: attempts, usage and audit are oldest first."""
+
+    task_id: int
+    agent: str
+    status: TaskStatus
+    priority: int
+    batch_id: int | None
+    customer: str | None
+    owner: str | None
+    idempotency_key: str | None
+    estimated_tokens: int | None
+    max_attempts: int | None
+    available_at: datetime
+    locked_by: str | None
+    attempt_id: int | None
+    attempt_no: int
+    attempt_count: int
+    release_count: int
+    confidence: Decimal | None
+    error: Document | None
+    reprocess_of: int | None
+    reprocessed_by: list[int] | None
+    created_at: datetime
+    finished_at: datetime | None
+    attempts: list[Document]
+    usage: list[Document]
+    audit: list[Document]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """The answer of `task_result`: what went in and came out of a task."""
+
+    task_id: int
+    status: TaskStatus
+    payload: Document
+    result: Document | None
+    confidence: Decimal | None
+    error: Document | None
+    kept_results: list[Document]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskExplanation:
+    """The answer of `explain_task`: why it waits; waiting_until None means not known."""
+
+    task_id: int
+    status: TaskStatus
+    reason: str
+    explanation: str
+    waiting_until: datetime | None
+    ahead: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentState:
+    """A row of `agent_status`: levels are as of now; None means no such limit."""
+
+    agent: str
+    launcher: Launcher
+    state: AgentStateWord
+    waiting: int
+    delayed: int
+    in_use: int
+    max_concurrent_tasks: int | None
+    max_tpm: int | None
+    token_level: Decimal | None
+    token_burst: Decimal | None
+    in_flight_tokens: int | None
+    max_rpm: int | None
+    request_level: Decimal | None
+    request_burst: Decimal | None
+    paused_until: datetime | None
+    pause_reason: str | None
+    oldest_waiting_at: datetime | None
+    job_id: int | None
+    entry_point: str | None
+    lease: timedelta
+    timeout: timedelta
+    max_attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class HealthReport:
+    """The answer of `health`: whether anything claims, sweeps and listens; usage is 0 to 1."""
+
+    schema_version: str
+    installation_id: UUID
+    is_branch: bool
+    may_dispatch: bool
+    dispatchers: list[Document]
+    listeners: int
+    last_claim_at: datetime | None
+    last_sweep_at: datetime | None
+    oldest_waiting_at: datetime | None
+    expired_leases: int
+    oldest_transaction_at: datetime | None
+    notify_queue_usage: float
