@@ -11,7 +11,7 @@ from forebay_agents.fields import Found, find_fields
 from forebay_agents.layout import Row
 
 TEXT_LIMIT = 700_000
-TABLES_LIMIT = 200_000
+TABLES_LIMIT = 250_000
 NOTES_LIMIT = 100
 """Bytes of JSON, bytes of JSON and notes: together they stay below a result's 1 MiB."""
 
@@ -20,7 +20,7 @@ EDGE_PAGES = 5
 
 
 class Collected:
-    """Hold what the pages of a document said so far; `add` them in order, then take the `result`."""
+    """Hold what the pages said so far: `add` them in order, then take the `result`."""
 
     def __init__(self, pages: int) -> None:
         self._pages = pages
@@ -74,7 +74,7 @@ class Collected:
                 self._tables.append({"page": page.number, "rows": table})
         if self._tables_budget.just_spent():
             self._notes.append(
-                f"Tables are left out from page {page.number} on: there are too many."
+                f"There are too many tables: some from page {page.number} on are left out."
             )
 
 
@@ -85,7 +85,7 @@ def confidence(coverage: float, fields: dict[str, Found]) -> Decimal:
     when every field that documents of this kind have was found on the best evidence.
     """
     kind = fields["kind"].value if "kind" in fields else ""
-    wanted = ("kind", *labels.EXPECTED.get(kind, ()))
+    wanted = ("kind", *labels.EXPECTED.get(kind, ("date",)))
     evidence = sum(fields[name].strength for name in wanted if name in fields) / len(wanted)
     return Decimal(coverage * (0.3 + 0.7 * evidence)).quantize(Decimal("0.001"))
 

@@ -1,6 +1,7 @@
 """Open a PDF and read it page by page, holding one page in memory at a time."""
 
 import logging
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,9 @@ log = logging.getLogger(__name__)
 
 HEADER_WINDOW = 1024
 """How many bytes may precede `%PDF-`: readers accept junk before it."""
+
+LINE_HYPHEN = "\ufffe"
+"""What the reader puts for a hyphen at a line's end, where the word goes on in the next line."""
 
 Table = list[list[str]]
 
@@ -156,15 +160,25 @@ def _read_text(page: Any) -> tuple[str, list[Row]]:
     content = page.get_textpage()
     try:
         text = _clean(content.get_text_range())
-        return text, rows(_pieces(content, page.get_rotation()))
+        return text, rows(_characters(content, page.get_rotation()))
     finally:
         content.close()
 
 
-def _pieces(content: Any, rotation: int) -> Iterator[tuple[Box, str]]:
-    for index in range(content.count_rects()):
-        box = content.get_rect(index)
-        yield turned(box, rotation), _clean(content.get_text_bounded(*box))
+def _characters(content: Any, rotation: int) -> Iterator[tuple[Box, str]]:
+    """Yield each visible character, led by a space if one precedes it.
+
+    The boxes span the font's height, not the glyph's, so that all of one line align.
+    """
+    space = ""
+    for index in range(content.count_chars()):
+        code = pdfium.FPDFText_GetUnicode(content, index)
+        character = chr(code) if code <= sys.maxunicode else "\ufffd"
+        if character.isspace():
+            space = " "
+        elif character != LINE_HYPHEN:
+            yield turned(content.get_charbox(index, loose=True), rotation), space + character
+            space = ""
 
 
 def _has_lines(page: Any) -> bool:
@@ -173,5 +187,5 @@ def _has_lines(page: Any) -> bool:
 
 
 def _clean(text: str) -> str:
-    """Undo the reader's marks: U+FFFE stands where a hyphen ended a line, lines end in CR LF."""
-    return text.replace("\ufffe", "").replace("\r\n", "\n").strip()
+    """Close words that a hyphen parted at a line's end, and end lines in LF alone."""
+    return text.replace(LINE_HYPHEN, "").replace("\r\n", "\n").strip()

@@ -76,6 +76,6 @@ def _segments(line: list[tuple[Box, str]]) -> Row:
             space = " " if gap > 0.25 * height else ""
             row.append(Segment(last.text + space + text, last.left, max(last.right, right)))
         else:
-            row.append(Segment(text, left, right))
+            row.append(Segment(text.strip(), left, right))
     clean = (Segment(re.sub(r"\s+", " ", s.text).strip(), s.left, s.right) for s in row)
     return [segment for segment in clean if segment.text]

@@ -17,9 +17,8 @@ def locate(document: object) -> Path:
     """
     if not isinstance(document, str) or not document.strip() or "\0" in document:
         raise Reject('The payload needs "document": the path of a PDF below a storage root.')
-    inside = [
-        path for root in _roots() if (path := (root / document).resolve()).is_relative_to(root)
-    ]
+    paths = [(root, (root / document).resolve()) for root in _roots()]
+    inside = [path for root, path in paths if path.is_relative_to(root)]
     if not inside:
         raise Reject(f"{document!r} lies outside the storage roots; move it into one of them.")
     return next((path for path in inside if path.exists()), inside[0])
