@@ -9,11 +9,11 @@
 
 -- migrations
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
-\set file migrations/0002_create_agents_and_tasks.sql \set sha256 24d8930730f1d61e7e8204c1bbb49e4ca07f12f8244a396c0213122e69baa148 \ir install/apply.sql
-\set file migrations/0003_create_row_types.sql \set sha256 6d22f7a8b8f33683a707ef2ad5350a5db5f834347be6fb9e9ef6ae038187b7ff \ir install/apply.sql
+\set file migrations/0002_create_agents_and_tasks.sql \set sha256 de9540b1a96d1813590071a0de15bd103124c7173e73facbfa3d1a88d5a3fbd8 \ir install/apply.sql
+\set file migrations/0003_create_row_types.sql \set sha256 71a854b2e277a4a09d39c8d1e6cae00a3b3d0fdb43ec8823d0c3e93f64287676 \ir install/apply.sql
 
 -- functions/internal
-\set file functions/internal/_admit.sql \set sha256 c0a2646d2c36408770421580212b65362af7b10da3b2629fc9386ae4d6f97926 \ir install/apply.sql
+\set file functions/internal/_admit.sql \set sha256 b9874638aabd017a3132b02da7c00a9c0d472375a04e7f3b852afb72e685eeb6 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 32089e553f48a7593e9fa9d3b48c4c8a79114aff958c54985fb508629a3befa4 \ir install/apply.sql
 \set file functions/internal/_awaits_report.sql \set sha256 b25473f11590e21e4b89fad11eeb8c79a364d9fe23ea904c2b6115395d2cb999 \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 a87af1e5ca8194923095bba294056eca6131f9d1d71a3e4160449a113fa3122f \ir install/apply.sql
@@ -22,14 +22,15 @@
 \set file functions/internal/_candidates.sql \set sha256 692f71ad087fc25525b35205674d7c57c98390a463e5c9adba4a4fb646d193fd \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 e04b48f39e04dcbe31e85b0008b170e54b1a7fd0c8ab4ebbe9bb6c498c130a4b \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 edca2a94f2fd8503ec811445cdc632c837e5609d3ae1cc0a0ae92d9f471bc298 \ir install/apply.sql
-\set file functions/internal/_end_expired.sql \set sha256 a6b74faafab56908431314c9ea9dce649fb9eb66a89fbad2044880160ccdbfef \ir install/apply.sql
+\set file functions/internal/_end_expired.sql \set sha256 f7d7bec0a6ee645b024b3786e3f2e194ac0e3d0af9c3185f59996f2ed626206b \ir install/apply.sql
+\set file functions/internal/_error.sql \set sha256 adb4a051012f74a5904509a9301057f0be0eddb4678aa32e5d142ebe158240c1 \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 e1283a97ed9cb86740ab276a05881c32936cb69d01a1eed2ffd1fc137e0fbdab \ir install/apply.sql
-\set file functions/internal/_fits.sql \set sha256 8141bf555b9a5c6c9a252207f5ab51450bc4c3ec10e3c8f60b4a21defb2f3714 \ir install/apply.sql
+\set file functions/internal/_fits.sql \set sha256 5a9e414fc77025c11f925a4c00cc45bd3cc84ed5a963dfa355ee3f420dcb2a48 \ir install/apply.sql
 \set file functions/internal/_get_agent.sql \set sha256 fb0113ce03655f74f5b572bc02e4484625039f6432ec3d74838c406a4b6e9d4b \ir install/apply.sql
 \set file functions/internal/_get_batch.sql \set sha256 e37e4c4ce84841a4078cdc31483569e40f395e8ae5722ea1ab7c22beae13c168 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 c82631f39c26769cc76d665ce9b1ec8235b0b6f3360475f99bb583cf0491c21a \ir install/apply.sql
 \set file functions/internal/_has_expired.sql \set sha256 755d36195a05c8f22d60c563c91d724ae337350272cd12c56a9eff30ea438e93 \ir install/apply.sql
-\set file functions/internal/_head_fits.sql \set sha256 7bbb8a7c8de24429b2760661c0207b6acdc6292961e02f73147e65bdfd62defe \ir install/apply.sql
+\set file functions/internal/_head_fits.sql \set sha256 abd820d6651d56fccd240bd106ef1ab868bb9c4f6488d68d293289e31dedccc3 \ir install/apply.sql
 \set file functions/internal/_in_use.sql \set sha256 d7d5de36672fd50bdf2b00cc1315a4d600c12c594a882e68174817d3bea642ef \ir install/apply.sql
 \set file functions/internal/_is_expired.sql \set sha256 4b64da73982a6c45f00c9496c4866b7d6fa3ea786d3421b72eba67424dfed3ad \ir install/apply.sql
 \set file functions/internal/_is_external.sql \set sha256 33ab38bd4af2f69f1fbb2ed65d8212f75762270153a8f34a2017752bc9d88f72 \ir install/apply.sql
@@ -49,7 +50,11 @@
 \set file functions/internal/_now.sql \set sha256 90478a276890afebe7b28ff6c9ea8dcbab53633b724e297326fae945c181509b \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 b185a868540f1e20dd1578f44dde493a2e9c5aeb430cf0dcc4ff1f0e3bfa65a4 \ir install/apply.sql
 \set file functions/internal/_parse_task.sql \set sha256 2a32e2fd7c2c5775fd1c2c3da31d36070c8673d7c73dc47b60b2746b2bb4e380 \ir install/apply.sql
+\set file functions/internal/_record_usage.sql \set sha256 5d0402cfca7588b41f1e8bb66e8dd17bf84b3695e7554f5207e682f2ee4e3c18 \ir install/apply.sql
 \set file functions/internal/_refill.sql \set sha256 178d2f7aec6c4b876037b865f9ecd68c407f64253d9a470c5bc74a3b5f1975be \ir install/apply.sql
+\set file functions/internal/_report.sql \set sha256 329293bd42dd5ba5b791435daf7202b66cb2b01d276e76e729f8a09ca25c9d5f \ir install/apply.sql
+\set file functions/internal/_report_effect.sql \set sha256 df00eafd131d54c8bbd3bd1fe6edb2841c2f393e233d203429d0bc516a58ebb6 \ir install/apply.sql
+\set file functions/internal/_report_event.sql \set sha256 c1566e33772639ef4625a5f4ef5e74080827ec40b8b96d823cc9d981cf21f333 \ir install/apply.sql
 \set file functions/internal/_request_burst.sql \set sha256 3ce6d0deaee02a3d2198977be6c2d4fac5d4adaaa05c515d9cb309186a45cb6d \ir install/apply.sql
 \set file functions/internal/_require_agents.sql \set sha256 48c2286848da176245eb89b9fef738a1069870ccacadbeef085afbb31f519920 \ir install/apply.sql
 \set file functions/internal/_require_between.sql \set sha256 481a44ff3094737bef1a34c1f22851a6eb3804d529b54687da24ce8c5fa2ed8e \ir install/apply.sql
@@ -58,12 +63,13 @@
 \set file functions/internal/_require_open.sql \set sha256 dd6a970dc5c2064c55ab351da1784b120fdbdacfc196d65350fbd018fee5b9cb \ir install/apply.sql
 \set file functions/internal/_require_size.sql \set sha256 028dc0b1f7148494435d482d8c2cc6a58cd1e092790a24e72bf02f83b2f5fc90 \ir install/apply.sql
 \set file functions/internal/_require_worker.sql \set sha256 ec22cb05a259e9571582eb247529e8e1b747afe8e232e6b1b8312657984de46a \ir install/apply.sql
+\set file functions/internal/_result_fault.sql \set sha256 db723ad2b1906b611acfc44968db69e801f51925c7d9f9cc6c4752201e45e85e \ir install/apply.sql
 \set file functions/internal/_retry.sql \set sha256 f03c9ca8fdbf9fb3827f3eda0e14b588d9f92a609f975ffaa604da3d5d993cdb \ir install/apply.sql
 \set file functions/internal/_room.sql \set sha256 de4edefbcc4d91559d59a11340f048a56af0deb4e8222e2efea982eea053e256 \ir install/apply.sql
 \set file functions/internal/_run_outcome.sql \set sha256 168d076a10f42037c9e1655bb86e05ac27e103096926ad6c26cf26e84c9df2d1 \ir install/apply.sql
 \set file functions/internal/_run_words.sql \set sha256 e6860293a2233803e5c5cd933985e6de8793a0b7a57c66c5cdc83ed9b3f8bbf4 \ir install/apply.sql
 \set file functions/internal/_seen.sql \set sha256 2add6c3f77f4884d21fd0852188ba48bc02172fba510a4848c49e6ae8c0b4217 \ir install/apply.sql
-\set file functions/internal/_settle.sql \set sha256 f3445320f3784e223aa83ae98390bdc5209eaa8ab128f8697589df40175b71d0 \ir install/apply.sql
+\set file functions/internal/_settle.sql \set sha256 fa52da2867aa0ba14a52a3e4430f756ed0f5b0e5d13c0a268fa1cae9e8f11520 \ir install/apply.sql
 \set file functions/internal/_token_burst.sql \set sha256 ecf29e869fde759b492076387bd602f51056f0f2827b1ab33c7203f19e304ed0 \ir install/apply.sql
 \set file functions/internal/_usage_tokens.sql \set sha256 ddc6bdcce0b26f9215bb8a236f5b43e80da1848fb991ef1cde96128ebbe69455 \ir install/apply.sql
 \set file functions/internal/_wake_due.sql \set sha256 d9690394da5ae40c7b0de0a1e34c2bb6c53bab9b9788e727e6d41f7eea252dd3 \ir install/apply.sql
@@ -77,13 +83,21 @@
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 
 -- functions/worker
-\set file functions/worker/adopt.sql \set sha256 6e2dcaab48f2b33909a98ec8350d565adbf326d461e5eae39be67e0cd899be5a \ir install/apply.sql
+\set file functions/worker/adopt.sql \set sha256 28e4394bb2bb5a388d9b5c5df2b2c48fb9a99e6fd8d8f438318dae799aee498f \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 d61060f3a2a11d50318734b6638a18881adc845c50c56cbce245133e8ecbfe34 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 660e7982ba367c4894a9874f00fb69fe97215e6aa1c3b0e24d106c678b6f8887 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 fdf947afc8e07d2c9dbeca1cbd59e03e2cd409f50ae5f9ac14ec805cadc9b9c2 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 2d0f1060aa430974a328343b9ee603ad0eb2f56f6d2ae82577c94584bf253fab \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 2a0aa3daad40a4769d405b1b0ad52154c125f684bbc0b2eb3aa2dc461e52f66b \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 02479576d59bd62a344cc23ca5a899dbce7302df8cae2c7ea7294e08c0bee45f \ir install/apply.sql
 \set file functions/worker/runs_to_cancel.sql \set sha256 93d9491bc167c42b5b6e2473281519e3582140e2e925ab59d039d19ad459a52f \ir install/apply.sql
 \set file functions/worker/sweep.sql \set sha256 92aa81014464fc03f09c6617999ac262a7521186768de3957ab3472c20c63ae7 \ir install/apply.sql
+
+-- functions/agent
+\set file functions/agent/callback.sql \set sha256 051dfbb62be804c560ad005cb42b2a2592cf095d0fa414035ee2d39214fd49b3 \ir install/apply.sql
+\set file functions/agent/complete.sql \set sha256 718ac179068a54bb5c0422846ea1a2b00d1b0563c36f1a46139cd665b1530ad2 \ir install/apply.sql
+\set file functions/agent/complete_many.sql \set sha256 16264364c7f2ddedbce067cce26463578364dcf11fd2ec086a2a6c2c830bc526 \ir install/apply.sql
+\set file functions/agent/fail.sql \set sha256 32385a40c1c4da6cfa7af63db3a2ba47ea7c914da3bafac30a4e9d7b6f9bdaa6 \ir install/apply.sql
+\set file functions/agent/report_progress.sql \set sha256 6b5c0d2ed40b3df22ebc762484ee8665d86ecf534f7078eadfc25c74611549c5 \ir install/apply.sql
+\set file functions/agent/report_usage.sql \set sha256 82288a278ed3e36e24877c73291cc5b8766f4ba44acae57953b05ce82cbfc46f \ir install/apply.sql
 
 \ir install/finish.sql

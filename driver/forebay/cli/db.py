@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from forebay.cli import output
 from forebay.cli.database import find_dsn
 from forebay.cli.options import Dsn, Json
+
+if TYPE_CHECKING:
+    from forebay.schema import Step
 
 app = typer.Typer(help="Install, upgrade and check schema forebay.", no_args_is_help=True)
 
@@ -90,8 +93,10 @@ def install_script() -> None:
     print(schema.install_script(), end="")
 
 
-def _print_steps(steps: Sequence[object], as_json: bool) -> None:
-    if steps or as_json:
+def _print_steps(steps: Sequence[Step], as_json: bool) -> None:
+    if as_json:
+        output.print_json([{"name": s.name, "kind": s.kind, "why": s.why} for s in steps])
+    elif steps:
         output.print_rows(steps, STEPS, as_json)
     else:
         print("Nothing to do.")
