@@ -72,16 +72,18 @@ comment on table forebay.agents is
 'What an agent is and what it may use. Limits live here and nowhere else. Read by dequeue, never locked by it.';
 
 create table forebay.agent_budgets (
-    agent       text        not null,
-    tokens      numeric,
-    requests    numeric,
-    refilled_at timestamptz not null,
+    agent         text        not null,
+    tokens        numeric,
+    requests      numeric,
+    refilled_at   timestamptz not null,
+    limited_since timestamptz,
     constraint agent_budgets_pkey primary key (agent),
     constraint agent_budgets_agent_fkey foreign key (agent) references forebay.agents (agent) on delete cascade
 ) with (fillfactor = 50);
 comment on table forebay.agent_budgets is
 'One narrow row an agent: the admission lock, and the levels of its two buckets. Null means no such limit.';
 comment on column forebay.agent_budgets.tokens is 'Tokens left as of refilled_at; negative after a task larger than the burst.';
+comment on column forebay.agent_budgets.limited_since is 'Attempts claimed before it were never charged to this bucket.';
 comment on column forebay.agent_budgets.requests is 'Claims left as of refilled_at.';
 
 create table forebay.agent_settlements (
@@ -148,6 +150,7 @@ where status = 'enqueued' and is_ready;
 create index tasks_delayed on forebay.tasks (agent, available_at) where status = 'enqueued' and not is_ready;
 create unique index tasks_idempotency on forebay.tasks (agent, idempotency_key) where idempotency_key is not null;
 create index tasks_batch on forebay.tasks (batch_id, task_id) where batch_id is not null;
+create index tasks_reprocess on forebay.tasks (reprocess_of) where reprocess_of is not null;
 create index tasks_created on forebay.tasks (created_at, task_id);
 comment on table forebay.tasks is
 'One row a task. No foreign key to agents and batches: both are checked in enqueue_many, and cost 12 % of its speed.';

@@ -108,11 +108,14 @@ create type forebay.health_report as (
 comment on type forebay.health_report is
 'health: dispatchers are objects with worker, last_claim_at, last_sweep_at; notify_queue_usage is 0 to 1.';
 
+create type forebay.serving_round as (agents text[], floor integer, is_only boolean);
+comment on type forebay.serving_round is 'Inside dequeue: the agents whose turn it is, and the priority down to which.';
+
 do $verify$
 begin
     if (select pg_catalog.count(*) from pg_catalog.pg_class as c
-        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 18 then
-        raise exception 'expected 18 row types in schema forebay';
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 19 then
+        raise exception 'expected 19 row types in schema forebay';
     end if;
 end;
 $verify$;

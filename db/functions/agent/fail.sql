@@ -1,0 +1,34 @@
+create or replace function forebay.fail(
+    p_attempt_id  bigint,
+    p_error       jsonb,
+    p_retryable   boolean default true,
+    p_retry_after interval default null
+)
+    returns text
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Report that an attempt failed: the task goes back in line after p_retry_after (null: the agent's backoff), or fails.
+--
+-- p_error is an object with kind and message and anything else; an unknown kind counts as agent_bug.
+--
+-- Returns    the task's status after it
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements
+-- Locks      the task, then its attempts, by id
+-- Errors     22023  p_error is no object, p_retryable is null, or p_retry_after is negative or above a year
+--            QF304  there is no such attempt
+--            QF402  p_error is too large
+-- Called by  forebay_agent
+begin
+    if p_retryable is null then
+        raise exception 'p_retryable must not be null' using errcode = '22023';
+    end if;
+    perform forebay._require_delay(p_retry_after, 'p_retry_after');
+    perform forebay._require_size(p_error, 'the error', i.max_result_bytes) from forebay.installation as i;
+    return (forebay._report(p_attempt_id, false, null, null, forebay._error(p_error), p_retryable, p_retry_after)).status;
+end;
+$function$;
+
+comment on function forebay.fail is 'Report that an attempt failed: the task goes back in line after p_retry_after (null: the agent''s backoff), or fails.';

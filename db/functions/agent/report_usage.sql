@@ -1,0 +1,47 @@
+create or replace function forebay.report_usage(p_attempt_id bigint, p_usage jsonb)
+    returns integer
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Record what an attempt's model calls used, at any time, once per source and call id.
+--
+-- p_usage is an object or an array of them: call_id (required), source (agent or trace), model, input_tokens,
+-- output_tokens, cached_tokens (part of the input), cost_usd, started_at, latency_ms, trace_id. A missing number is
+-- unknown, not zero. The same call again: the first numbers win, unknown ones are filled.
+--
+-- Returns    how many calls were new or filled
+-- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.agent_settlements
+-- Locks      the attempt
+-- Errors     22023  p_usage is neither, or a key is missing, of a wrong type, or negative; nothing is recorded then
+--            QF304  there is no such attempt
+-- Called by  forebay_agent
+declare
+    v_attempt forebay.task_attempts;
+    v_usage   jsonb;
+    v_changed integer := 0;
+begin
+    if coalesce(jsonb_typeof(p_usage), 'null') not in ('object', 'array') then
+        raise exception 'p_usage must be a JSON object, or an array of them' using errcode = '22023';
+    end if;
+    select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_attempt_id for no key update;
+    if not found then
+        raise exception 'attempt % does not exist', p_attempt_id using errcode = 'QF304';
+    end if;
+
+    for v_usage in
+        select elements.value
+        from jsonb_array_elements(case jsonb_typeof(p_usage) when 'array' then p_usage else jsonb_build_array(p_usage) end)
+            as elements
+    loop
+        v_changed := v_changed + forebay._record_usage(p_attempt_id, v_usage)::integer;
+    end loop;
+    if v_changed > 0 and v_attempt.finished_at is not null then
+        perform forebay._settle(v_attempt);
+    end if;
+    return v_changed;
+end;
+$function$;
+
+comment on function forebay.report_usage is 'Record what an attempt''s model calls used, at any time, once per source and call id.';

@@ -1,0 +1,82 @@
+create or replace function forebay._end_expired(p_agent text, p_limit integer)
+    returns forebay.sweep_result
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- End the attempts that have lost their right to their task, and put the tasks back in line, or fail them.
+--
+-- A lost lease goes back at once; a passed deadline waits as any failure does. An attempt was counted when it was claimed,
+-- so a task that kills its worker runs out of attempts. p_agent null means every agent.
+--
+-- Writes  forebay.tasks, forebay.task_attempts
+-- Locks   the tasks, by id, then their attempts, skipping what somebody else holds
+declare
+    v_now      timestamptz := forebay._now();
+    v_tasks    bigint[];
+    v_attempts bigint[];
+    v_swept    forebay.sweep_result := (0, 0, 0)::forebay.sweep_result;
+begin
+    select array_agg(locked.task_id) into v_tasks from (
+        select t.task_id
+        from forebay.tasks as t
+        where t.task_id in (
+            select a.task_id
+            from forebay.task_attempts as a
+            cross join forebay.installation as i
+            where a.finished_at is null and (p_agent is null or a.agent = p_agent)
+                and forebay._is_expired(a, v_now, i.adoption_grace, i.report_grace)
+            limit p_limit
+        )
+        order by t.task_id
+        for no key update skip locked
+    ) as locked;
+    if v_tasks is null then
+        return v_swept;
+    end if;
+
+    select array_agg(locked.attempt_id) into v_attempts from (
+        select a.attempt_id
+        from forebay.task_attempts as a
+        cross join forebay.installation as i
+        where a.attempt_id in (select t.attempt_id from forebay.tasks as t where t.task_id = any(v_tasks))
+            and a.finished_at is null and forebay._is_expired(a, v_now, i.adoption_grace, i.report_grace)
+        order by a.attempt_id
+        for no key update of a skip locked
+    ) as locked;
+
+    with ended as (
+        update forebay.task_attempts as a
+        set status = case when a.deadline_at <= v_now then 'failed' else 'lost' end,
+            error = forebay._expiry_error(a, v_now), finished_at = v_now, is_stop_pending = true
+        where a.attempt_id = any(v_attempts)
+        returning a.*
+    ), moved as (
+        update forebay.tasks as t
+        set status = case when verdict.may_retry then 'enqueued' else 'failed' end,
+            error = e.error,
+            attempt_id = null, locked_by = null,
+            finished_at = case when not verdict.may_retry then v_now end,
+            is_ready = e.status = 'lost',
+            available_at = case
+                when not verdict.may_retry then t.available_at
+                when e.status = 'lost' then v_now
+                else v_now + forebay._backoff(g.backoff_base, g.backoff_max, t.attempt_count)
+            end
+        from ended as e
+        inner join forebay.agents as g on g.agent = e.agent
+        cross join lateral (
+            select forebay._may_retry(g, t.attempt_count, t.max_attempts) and (e.status = 'failed' or g.on_lost_lease = 'retry')
+        ) as verdict (may_retry)
+        where t.task_id = e.task_id
+        returning t.status
+    )
+    select count(*) filter (where m.status = 'enqueued'), count(*) filter (where m.status = 'failed'), 0
+    into v_swept
+    from moved as m;
+    return v_swept;
+end;
+$function$;
+
+comment on function forebay._end_expired is 'End the attempts that have lost their right to their task, and put the tasks back in line, or fail them.';

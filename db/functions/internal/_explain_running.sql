@@ -1,0 +1,32 @@
+create or replace function forebay._explain_running(p_task forebay.tasks)
+    returns forebay.task_explanation
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say who runs a processing task, and until when its lease is good.
+declare
+    v_attempt forebay.task_attempts;
+    v_answer  forebay.task_explanation;
+begin
+    select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_task.attempt_id;
+    v_answer.waiting_until := v_attempt.lease_expires_at;
+    if v_attempt.lease_expires_at <= forebay._now() then
+        v_answer.reason := 'lease_expired';
+        v_answer.explanation := format(
+            'Worker %s stopped renewing its lease at %s: the next sweep takes the task from it.',
+            v_attempt.worker, v_attempt.lease_expires_at
+        );
+    else
+        v_answer.reason := 'running';
+        v_answer.explanation := format(
+            'Attempt %s runs at worker %s since %s; its deadline is %s.',
+            v_attempt.attempt_no, v_attempt.worker, v_attempt.started_at, v_attempt.deadline_at
+        );
+    end if;
+    return v_answer;
+end;
+$function$;
+
+comment on function forebay._explain_running is 'Say who runs a processing task, and until when its lease is good.';

@@ -1,0 +1,43 @@
+create or replace function forebay._match_keys(p_rows forebay.tasks[])
+    returns setof forebay.enqueued_task
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say which task each row of an insertion became: itself, or the one that had its idempotency key before.
+--
+-- Errors  40001  the task with the key went away at this moment
+--         QF201  the task with the key has another payload
+declare
+    v_match record;
+begin
+    for v_match in
+        select
+            place.ordinal,
+            r.task_id as wanted_id,
+            r.idempotency_key,
+            t.task_id,
+            t.payload is distinct from r.payload as differs
+        from generate_subscripts(p_rows, 1) as place (ordinal)
+        cross join lateral (select (p_rows[place.ordinal]).*) as r
+        left join forebay.tasks as t
+            on t.agent = r.agent and t.idempotency_key = r.idempotency_key
+            or t.task_id = r.task_id and r.idempotency_key is null
+        order by place.ordinal
+    loop
+        if v_match.task_id is null then
+            raise exception 'task %: the task with key "%" went away at this moment', v_match.ordinal, v_match.idempotency_key
+                using errcode = '40001', hint = 'Try again.';
+        end if;
+        if v_match.differs then
+            raise exception 'task %: key "%" was used before with another payload, for task %',
+                v_match.ordinal, v_match.idempotency_key, v_match.task_id
+                using errcode = 'QF201', hint = 'Use one key for one piece of work, or leave it out.';
+        end if;
+        return next (v_match.ordinal, v_match.task_id, v_match.task_id = v_match.wanted_id)::forebay.enqueued_task;
+    end loop;
+end;
+$function$;
+
+comment on function forebay._match_keys is 'Say which task each row of an insertion became: itself, or the one that had its idempotency key before.';

@@ -1,0 +1,14 @@
+create or replace function forebay._now()
+    returns timestamptz
+    language sql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The one clock: read it once into v_now, after the locks are held.
+--
+-- Tests install another body here; production has no switch that a caller could turn.
+select clock_timestamp();
+$function$;
+
+comment on function forebay._now is 'The one clock: read it once into v_now, after the locks are held.';

@@ -1,0 +1,60 @@
+create or replace function forebay._parse_task(
+    p_agent    text,
+    p_document jsonb,
+    p_batch    forebay.batches,
+    p_now      timestamptz
+)
+    returns forebay.tasks
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The row that a task's document asks for, with an id of its own; nothing is written.
+--
+-- Errors  22023  a key is missing, of a wrong type, or out of range
+--         QF402  the payload is too large
+declare
+    v_task forebay.tasks;
+begin
+    if jsonb_typeof(p_document) <> 'object' then
+        raise exception 'a task must be an object, not %', jsonb_typeof(p_document) using errcode = '22023';
+    end if;
+    v_task.payload := p_document -> 'payload';
+    if coalesce(jsonb_typeof(v_task.payload), 'null') = 'null' then
+        raise exception '"payload" is required' using errcode = '22023';
+    end if;
+    perform forebay._require_size(v_task.payload, 'the payload', i.max_payload_bytes) from forebay.installation as i;
+
+    v_task.task_id := nextval('forebay.tasks_task_id_seq');
+    v_task.agent := p_agent;
+    v_task.status := 'enqueued';
+    v_task.priority := coalesce(forebay._json_integer(p_document, 'priority', -32768, 32767), 0);
+    v_task.batch_id := p_batch.batch_id;
+    v_task.customer := forebay._json_text(p_document, 'customer');
+    v_task.idempotency_key := forebay._json_text(p_document, 'idempotency_key');
+    v_task.estimated_tokens := forebay._json_integer(p_document, 'estimated_tokens', 0, 1000000000000);
+    v_task.max_attempts := forebay._json_integer(p_document, 'max_attempts', 1, 1000);
+    v_task.available_at := greatest(p_now, forebay._json_time(p_document, 'run_after'));
+    v_task.is_ready := v_task.available_at <= p_now;
+    v_task.attempt_no := 0;
+    v_task.attempt_count := 0;
+    v_task.release_count := 0;
+    v_task.created_at := p_now;
+
+    if v_task.customer = '' or char_length(v_task.customer) > 200 then
+        raise exception '"customer" must have 1 to 200 characters' using errcode = '22023';
+    end if;
+    if v_task.idempotency_key = '' or char_length(v_task.idempotency_key) > 500 then
+        raise exception '"idempotency_key" must have 1 to 500 characters' using errcode = '22023';
+    end if;
+    if p_batch.customer <> v_task.customer then
+        raise exception '"customer" is "%", but the batch belongs to "%"', v_task.customer, p_batch.customer
+            using errcode = '22023', hint = 'Leave it out: a batch''s tasks take its customer.';
+    end if;
+    v_task.customer := coalesce(p_batch.customer, v_task.customer);
+    return v_task;
+end;
+$function$;
+
+comment on function forebay._parse_task is 'The row that a task''s document asks for, with an id of its own; nothing is written.';

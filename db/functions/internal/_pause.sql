@@ -1,0 +1,37 @@
+create or replace function forebay._pause(p_agent text, p_until timestamptz, p_reason text, p_actor text)
+    returns integer
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Pause an agent, or every one (p_agent null), until p_until; null resumes. Say how many changed.
+--
+-- Writes  forebay.agents, forebay.audit_log
+-- Locks   the agents' budget rows, by name
+declare
+    v_changed text[];
+begin
+    perform 1 from forebay.agent_budgets as b
+    where p_agent is null or b.agent = p_agent
+    order by b.agent
+    for no key update;
+
+    with changed as (
+        update forebay.agents as a
+        set paused_until = p_until, pause_reason = case when p_until is not null then p_reason end
+        where (p_agent is null or a.agent = p_agent)
+            and (p_until is not null or a.paused_until is not null)
+        returning a.agent
+    )
+    select array_agg(c.agent order by c.agent) into v_changed from changed as c;
+    perform forebay._audit(
+        case when p_until is null then 'resume_agent' else 'pause_agent' end, null, changed.agent, p_reason, p_actor,
+        case when p_until is not null then jsonb_build_object('until', p_until) end
+    )
+    from unnest(v_changed) as changed (agent);
+    return coalesce(cardinality(v_changed), 0);
+end;
+$function$;
+
+comment on function forebay._pause is 'Pause an agent, or every one (p_agent null), until p_until; null resumes. Say how many changed.';

@@ -1,0 +1,22 @@
+create or replace function forebay._require_open()
+    returns void
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Refuse to go on in a branch or a restored copy that no operator has opened.
+--
+-- Errors  QF401  this database is a copy and may not dispatch
+begin
+    perform 1 from forebay.installation as i where i.opened_at is not null or forebay._is_original(i);
+    if not found then
+        raise exception 'this database is a branch or a restored copy and does not dispatch'
+            using errcode = 'QF401',
+                detail = 'Its tasks belong to the database it was copied from.',
+                hint = 'An operator opens it with forebay.open_installation(p_reason => ''…'').';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_open is 'Refuse to go on in a branch or a restored copy that no operator has opened.';

@@ -1,0 +1,85 @@
+create or replace function forebay.register_agent(
+    p_agent                    text,
+    p_launcher                 text default 'pull',
+    p_job_id                   bigint default null,
+    p_entry_point              text default null,
+    p_max_concurrent_tasks     integer default null,
+    p_max_tpm                  bigint default null,
+    p_max_rpm                  integer default null,
+    p_tpm_burst                numeric default 0.8,
+    p_lease                    interval default '60 seconds',
+    p_timeout                  interval default '1 hour',
+    p_max_attempts             integer default 3,
+    p_max_releases             integer default 20,
+    p_backoff_base             interval default '5 seconds',
+    p_backoff_max              interval default '1 hour',
+    p_on_lost_lease            text default 'retry',
+    p_late_results             text default 'accept',
+    p_default_estimated_tokens bigint default 2000,
+    p_retention                interval default '90 days',
+    p_reason                   text default null,
+    p_actor                    text default null
+)
+    returns void
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Define an agent, or define it anew: a parameter that is left out takes its default. A pause stays.
+--
+-- A limit that is null does not limit; 0 admits nothing. A bucket keeps its level, cut to the new burst; a new one is full.
+--
+-- Writes     forebay.agents, forebay.agent_budgets, forebay.agent_settlements, forebay.audit_log
+-- Locks      the agent's budget row, then the agent
+-- Errors     22023  an argument is out of its range
+-- Called by  forebay_operator
+declare
+    v_old    forebay.agents;
+    v_new    forebay.agents;
+    v_levels record;
+    v_now    timestamptz;
+begin
+    perform 1 from forebay.agent_budgets as b where b.agent = p_agent for no key update;
+    v_now := forebay._now();
+    select a.* into v_old from forebay.agents as a where a.agent = p_agent;
+
+    v_new := (
+        p_agent, p_launcher, p_job_id, p_entry_point, p_max_concurrent_tasks, p_max_tpm, p_max_rpm, p_tpm_burst, p_lease,
+        p_timeout, p_max_attempts, p_max_releases, p_backoff_base, p_backoff_max, p_on_lost_lease, p_late_results,
+        p_default_estimated_tokens, p_retention, v_old.paused_until, v_old.pause_reason, coalesce(v_old.created_at, v_now),
+        v_now
+    )::forebay.agents;
+    perform forebay._require_agent_definition(v_new);
+    select l.* into v_levels from forebay._levels(v_old, v_now) as l;
+
+    insert into forebay.agents values (v_new.*)
+    on conflict (agent) do update set
+        launcher = excluded.launcher, job_id = excluded.job_id, entry_point = excluded.entry_point,
+        max_concurrent_tasks = excluded.max_concurrent_tasks, max_tpm = excluded.max_tpm, max_rpm = excluded.max_rpm,
+        tpm_burst = excluded.tpm_burst, lease = excluded.lease, timeout = excluded.timeout,
+        max_attempts = excluded.max_attempts, max_releases = excluded.max_releases,
+        backoff_base = excluded.backoff_base, backoff_max = excluded.backoff_max,
+        on_lost_lease = excluded.on_lost_lease, late_results = excluded.late_results,
+        default_estimated_tokens = excluded.default_estimated_tokens, retention = excluded.retention,
+        updated_at = excluded.updated_at;
+
+    insert into forebay.agent_budgets as b (agent, tokens, requests, refilled_at, limited_since)
+    values (
+        p_agent,
+        case when p_max_tpm is not null then least(v_levels.tokens, forebay._token_burst(v_new)) end,
+        case when p_max_rpm is not null then least(v_levels.requests, forebay._request_burst(v_new)) end,
+        v_now,
+        case when p_max_tpm is not null then v_now end
+    )
+    on conflict (agent) do update set
+        tokens = excluded.tokens, requests = excluded.requests, refilled_at = excluded.refilled_at,
+        limited_since = case when v_levels.tokens is null then excluded.limited_since else b.limited_since end;
+    delete from forebay.agent_settlements as s
+    where s.agent = p_agent and (p_max_tpm is null or s.settlement_id = any(v_levels.folded));
+
+    perform forebay._audit('register_agent', null, p_agent, p_reason, p_actor, to_jsonb(v_new));
+end;
+$function$;
+
+comment on function forebay.register_agent is 'Define an agent, or define it anew: a parameter that is left out takes its default. A pause stays.';

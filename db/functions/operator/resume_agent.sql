@@ -1,0 +1,23 @@
+create or replace function forebay.resume_agent(p_agent text, p_reason text default null, p_actor text default null)
+    returns integer
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- End an agent's pause. p_agent null means every agent.
+--
+-- Returns    how many agents were paused before
+-- Writes     forebay.agents, forebay.audit_log
+-- Locks      the agents' budget rows, by name
+-- Errors     QF301  no such agent
+-- Called by  forebay_operator
+begin
+    if p_agent is not null then
+        perform forebay._get_agent(p_agent);
+    end if;
+    return forebay._pause(p_agent, null, p_reason, p_actor);
+end;
+$function$;
+
+comment on function forebay.resume_agent is 'End an agent''s pause. p_agent null means every agent.';

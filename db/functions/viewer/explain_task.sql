@@ -1,0 +1,36 @@
+create or replace function forebay.explain_task(p_task_id bigint)
+    returns forebay.task_explanation
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say why a task waits and until when, or what became of it.
+--
+-- Returns    one row; reason is not_open, paused, delayed, closed, full, out_of_requests, out_of_tokens, behind_others or
+--            ready while it waits, lease_expired or running while it is processing, else its status
+-- Errors     22023  p_task_id is null
+--            QF303  no such task
+-- Called by  forebay_viewer
+declare
+    v_task   forebay.tasks := forebay._get_task(p_task_id);
+    v_answer forebay.task_explanation;
+begin
+    if v_task.status = 'enqueued' then
+        v_answer := forebay._explain_waiting(v_task);
+    elsif v_task.status = 'processing' then
+        v_answer := forebay._explain_running(v_task);
+    else
+        v_answer.reason := v_task.status;
+        v_answer.explanation := format(
+            'It ended as %s at %s after %s attempt(s)%s.', v_task.status, v_task.finished_at, v_task.attempt_no,
+            coalesce(': ' || (v_task.error ->> 'message'), '')
+        );
+    end if;
+    v_answer.task_id := v_task.task_id;
+    v_answer.status := v_task.status;
+    return v_answer;
+end;
+$function$;
+
+comment on function forebay.explain_task is 'Say why a task waits and until when, or what became of it.';

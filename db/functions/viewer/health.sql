@@ -1,0 +1,46 @@
+create or replace function forebay.health()
+    returns forebay.health_report
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Whether the machinery turns: who claims and sweeps, who listens, what waits longest, what holds the database back.
+--
+-- oldest_transaction_at sees only sessions of roles that forebay_owner may see; grant it pg_read_all_stats to see all.
+--
+-- Returns    one row; dispatchers are those seen in the last day, the latest first
+-- Called by  forebay_viewer
+declare
+    v_now    timestamptz := forebay._now();
+    v_health forebay.health_report;
+begin
+    select
+        forebay.schema_version(), i.installation_id, i.is_branch or not forebay._is_original(i),
+        i.opened_at is not null or forebay._is_original(i),
+        (
+            select coalesce(jsonb_agg(to_jsonb(d) order by greatest(d.last_claim_at, d.last_sweep_at) desc), '[]')
+            from forebay.dispatchers as d
+        ),
+        (
+            select count(*) from pg_stat_activity as s
+            where s.datname = current_database() and s.application_name = 'forebay listener'
+        ),
+        (select max(d.last_claim_at) from forebay.dispatchers as d),
+        (select max(d.last_sweep_at) from forebay.dispatchers as d),
+        (select min(t.created_at) from forebay.tasks as t where t.status = 'enqueued' and t.is_ready),
+        (select count(*) from forebay.agents as a, forebay.task_attempts as o
+            where o.agent = a.agent and o.finished_at is null
+                and forebay._is_expired(o, v_now, i.adoption_grace, i.report_grace)),
+        (
+            select min(s.xact_start) from pg_stat_activity as s
+            where s.datname = current_database() and s.pid <> pg_backend_pid()
+        ),
+        pg_notification_queue_usage()
+    into v_health
+    from forebay.installation as i;
+    return v_health;
+end;
+$function$;
+
+comment on function forebay.health is 'Whether the machinery turns: who claims and sweeps, who listens, what waits longest, what holds the database back.';

@@ -1,0 +1,92 @@
+create or replace function forebay.observe_run(p_attempt_id bigint, p_run jsonb)
+    returns text
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Take in what the launcher saw of an attempt's run, and let the table run_outcomes say what follows.
+--
+-- p_run is an object with life_cycle_state (required), result_state, termination_code and message. An unknown state
+-- renews, until the attempt's deadline. A run that ended waits the report grace for its report, counted from when it was
+-- first seen ended.
+--
+-- Returns    renew, requeue, retry, fail or pause_agent: what was done; none when the attempt had ended before
+-- Writes     forebay.task_attempts, forebay.tasks, forebay.agents
+-- Locks      the agent's budget row if it may be paused, the task, then the attempt
+-- Errors     22023  p_run is no object, or a key is of a wrong type
+--            QF304  there is no such attempt
+-- Called by  forebay_worker
+declare
+    v_attempt forebay.task_attempts;
+    v_outcome forebay.run_outcomes;
+    v_held    record;
+    v_agent   forebay.agents;
+    v_error   jsonb;
+    v_now     timestamptz;
+    v_is_late boolean;
+    v_is_unspent boolean;
+begin
+    if p_run is null or jsonb_typeof(p_run) <> 'object' then
+        raise exception 'p_run must be a JSON object' using errcode = '22023';
+    end if;
+    if forebay._json_text(p_run, 'life_cycle_state') is null then
+        raise exception '"life_cycle_state" is required' using errcode = '22023';
+    end if;
+    select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_attempt_id;
+    if not found then
+        raise exception 'attempt % does not exist', p_attempt_id using errcode = 'QF304';
+    end if;
+    v_outcome := forebay._run_outcome(v_attempt.launcher, p_run);
+    if v_outcome.outcome = 'pause_agent' then
+        perform forebay._pause(v_attempt.agent, 'infinity', forebay._run_words(p_run), 'observe_run');
+    end if;
+
+    select h.* into v_held from forebay._lock_attempt(p_attempt_id) as h;
+    v_attempt := v_held.attempt;
+    v_now := forebay._now();
+    update forebay.task_attempts as a
+    set run_state = p_run,
+        run_ended_at = case when v_outcome.is_ended then coalesce(a.run_ended_at, v_now) end,
+        is_stop_pending = a.is_stop_pending and not v_outcome.is_ended
+    where a.attempt_id = p_attempt_id
+    returning a.* into v_attempt;
+    if v_attempt.finished_at is not null then
+        return 'none';
+    end if;
+
+    v_agent := forebay._get_agent(v_attempt.agent);
+    v_is_late := v_attempt.deadline_at <= v_now;
+    if not v_is_late and (v_outcome.outcome = 'renew' or forebay._awaits_report(v_attempt, p_run, v_now)) then
+        update forebay.task_attempts as a
+        set lease_expires_at = least(v_now + v_agent.lease, a.deadline_at)
+        where a.attempt_id = p_attempt_id;
+        return 'renew';
+    end if;
+
+    v_error := case
+        when v_is_late then forebay._expiry_error(v_attempt, v_now)
+        else jsonb_build_object('kind', 'infrastructure', 'message', forebay._run_words(p_run), 'run_id', v_attempt.run_id)
+    end;
+    v_is_unspent := not v_is_late and v_outcome.outcome in ('requeue', 'pause_agent');
+    update forebay.task_attempts as a
+    set status = case
+            when v_is_unspent then 'released'
+            when v_is_late or v_outcome.outcome = 'fail' then 'failed'
+            else 'lost'
+        end,
+        error = v_error, finished_at = v_now, is_stop_pending = not v_outcome.is_ended
+    where a.attempt_id = p_attempt_id;
+    if v_is_unspent then
+        perform forebay._settle(v_attempt, true);
+    end if;
+    perform forebay._give_back(
+        v_held.task, v_agent, v_error,
+        v_is_late or v_outcome.outcome <> 'fail' and (v_is_unspent or v_agent.on_lost_lease = 'retry'),
+        null, v_is_unspent and (v_held.task).release_count < v_agent.max_releases
+    );
+    return case when v_is_late then 'retry' else v_outcome.outcome end;
+end;
+$function$;
+
+comment on function forebay.observe_run is 'Take in what the launcher saw of an attempt''s run, and let the table run_outcomes say what follows.';

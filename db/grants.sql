@@ -1,0 +1,47 @@
+-- Who may call what: one block for each folder of functions/. Nobody but forebay_owner may touch a table.
+
+revoke all on schema forebay from public;
+revoke all on all tables in schema forebay from public;
+revoke all on all functions in schema forebay from public;
+grant usage on schema forebay to
+forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_viewer, forebay_reader, forebay_upkeep;
+
+-- submitter: hands in work, and looks after its own batches
+grant execute on function
+forebay.open_batch, forebay.enqueue, forebay.enqueue_many,
+forebay.batch_tasks, forebay.cancel_batch, forebay.retry_batch
+to forebay_submitter;
+
+-- worker: claims, keeps leases, launches runs
+grant execute on function
+forebay.dequeue, forebay.record_run, forebay.renew_leases, forebay.release,
+forebay.adopt, forebay.observe_run, forebay.runs_to_cancel, forebay.sweep
+to forebay_worker;
+
+-- agent: reports what became of an attempt
+grant execute on function
+forebay.complete, forebay.complete_many, forebay.fail,
+forebay.report_usage, forebay.report_progress, forebay.callback
+to forebay_agent;
+
+-- operator: defines agents, and acts on tasks and agents
+grant execute on function
+forebay.register_agent, forebay.pause_agent, forebay.resume_agent, forebay.open_installation,
+forebay.cancel, forebay.retry, forebay.reprocess, forebay.reprioritize
+to forebay_operator;
+
+-- viewer: sees everything but documents and results
+grant execute on function
+forebay.task_counts, forebay.list_tasks, forebay.task_detail, forebay.explain_task,
+forebay.batch_progress, forebay.agent_status, forebay.health
+to forebay_viewer;
+
+-- reader: sees documents and results
+grant execute on function forebay.task_result to forebay_reader;
+
+-- upkeep: what a timer calls
+grant execute on function forebay.sweep to forebay_upkeep;
+
+-- everybody: which release is installed
+grant execute on function forebay.schema_version to
+forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_viewer, forebay_reader, forebay_upkeep;
