@@ -10,7 +10,6 @@ or for a new one as `postgres` or `nobody`. Linux only.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pwd
 import secrets
@@ -18,8 +17,8 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from psycopg.pq import PGconn, Ping
 
 from forebay import postgres_binaries
 from forebay.postgres_binaries import Binaries, EmbeddedPostgresError
+from forebay.postgres_data_dir import DataDir
 
 __all__ = ["EmbeddedPostgresError", "Server", "Status", "default_data_dir"]
 
@@ -37,7 +37,6 @@ DATABASE = "forebay"
 SOCKET_PORT = 5432  # only names the socket file, which is alone in its folder
 SOCKET_PATH_LIMIT = 107  # bytes of sun_path on Linux, less the closing zero
 START_SECONDS = 60
-ORPHAN_SECONDS = 3.0
 DEFAULTS = {"max_connections": "200"}
 NOT_DURABLE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
@@ -79,6 +78,7 @@ class Server:
     ) -> None:
         self.data_dir = Path(data_dir).expanduser().absolute()
         self.port = port
+        self._dir = DataDir(self.data_dir)
         self.settings = DEFAULTS | ({} if durable else NOT_DURABLE) | dict(settings or {})
 
     def start(self) -> str:
@@ -89,10 +89,10 @@ class Server:
         """
         _check_platform()
         self._check_socket_path()
-        with self._locked():
+        with self._dir.locked():
             if not self._answers():
                 self._launch()
-            elif self.port and self.port != self._running_port():
+            elif self.port and self.port != self._dir.running_port:
                 raise EmbeddedPostgresError(
                     f"The server in {self.data_dir} already runs without TCP port {self.port}:"
                     " stop it first with 'forebay pg stop'."
@@ -102,26 +102,24 @@ class Server:
     def stop(self) -> None:
         """Stop the server, ending open sessions; nothing happens when it does not run."""
         _check_platform()
-        if not self.data_dir.exists():
+        if self._dir.running_pid is None:
             return
-        with self._locked():
-            if self.status().is_running:
-                user = self._user()
-                pg_ctl = _binaries_for(user).bindir / "pg_ctl"
+        with self._dir.locked():
+            if self._dir.running_pid is not None:
+                user = postgres_binaries.server_user(self._dir.owner)
+                pg_ctl = postgres_binaries.for_user(user).bindir / "pg_ctl"
                 wait = str(START_SECONDS)
                 self._run(user, pg_ctl, "-D", self.data_dir, "-m", "fast", "-t", wait, "-w", "stop")
 
     def status(self) -> Status:
         """Tell whether the server runs, by its pid file and by the process that it names."""
-        pid = self._pid_file_line(1)
-        if pid is None or pid not in self._processes():
-            return Status(self.data_dir, False, None, None)
-        return Status(self.data_dir, True, pid, self._dsn())
+        pid = self._dir.running_pid
+        return Status(self.data_dir, pid is not None, pid, self._dsn() if pid else None)
 
     def _answers(self) -> bool:
         """Tell whether a server is there, waiting for one that is starting or going down."""
         give_up = time.monotonic() + START_SECONDS
-        while self.status().is_running:
+        while self._dir.running_pid:
             if PGconn.ping(self._socket_dsn(DATABASE).encode()) == Ping.OK:
                 return True
             if time.monotonic() > give_up:
@@ -132,11 +130,11 @@ class Server:
         return False
 
     def _launch(self) -> None:
-        user = self._user()
-        binaries = _binaries_for(user)
-        if (self.data_dir / "PG_VERSION").exists():
+        user = postgres_binaries.server_user(self._dir.owner)
+        binaries = postgres_binaries.for_user(user)
+        if self._dir.major:
             self._check_major(binaries)
-            self._drop_stale_locks()
+            self._dir.drop_stale_locks()
         else:
             self._create(user, binaries)
         settings = self.settings | {
@@ -170,10 +168,10 @@ class Server:
                 f"User {user.pw_name}, which runs Postgres for root, cannot enter"
                 f" {self.data_dir.parent}: pass a folder such as /var/lib/forebay/pg."
             )
-        draft = self._beside(".new")
+        draft = self._dir.beside(".new")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o700)
-        pgpass = self._beside(".pgpass")
+        pgpass = self._dir.beside(".pgpass")
         password = secrets.token_urlsafe(32)
         with open(os.open(pgpass, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(password)
@@ -185,18 +183,6 @@ class Server:
         pgpass.write_text(f"*:*:*:{SUPERUSER}:{password}\n")
         pgpass.rename(draft / "pgpass")
         draft.rename(self.data_dir)
-
-    def _user(self) -> pwd.struct_passwd:
-        """Return who runs Postgres: this user, or for root somebody else."""
-        uid = os.geteuid()
-        if uid == 0 and (self.data_dir / "PG_VERSION").exists():
-            uid = self.data_dir.stat().st_uid
-        try:
-            return pwd.getpwuid(uid) if uid else _first_user("postgres", "nobody")
-        except KeyError:
-            raise EmbeddedPostgresError(
-                f"Postgres cannot run as user {uid}: start as an ordinary user with a name."
-            ) from None
 
     def _run(self, user: pwd.struct_passwd, *command: str | Path, log: Path | None = None) -> None:
         """Run one of Postgres's programs as that user; a failure becomes one sentence.
@@ -224,23 +210,6 @@ class Server:
                 f"{Path(command[0]).name} failed on {self.data_dir}: {_reason(said)}"
             )
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the lock that serialises starts and stops of this data directory."""
-        try:
-            _make_folders(self.data_dir.parent)
-            with open(self._beside(".lock"), "a") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                yield
-        except OSError as error:
-            raise EmbeddedPostgresError(
-                f"Cannot use {self.data_dir} ({error.strerror}: {error.filename}):"
-                " run as its owner, or pass another folder."
-            ) from error
-
-    def _beside(self, suffix: str) -> Path:
-        return self.data_dir.with_name(self.data_dir.name + suffix)
-
     def _dsn(self) -> str:
         if not self.port:
             return self._socket_dsn(DATABASE)
@@ -250,53 +219,15 @@ class Server:
         )
 
     def _socket_dsn(self, dbname: str) -> str:
-        port = self._running_port() or SOCKET_PORT
+        port = self._dir.running_port or SOCKET_PORT
         return make_conninfo(host=str(self.data_dir), port=port, user=SUPERUSER, dbname=dbname)
 
-    def _pid_file_line(self, number: int) -> int | None:
-        try:
-            return int((self.data_dir / "postmaster.pid").read_text().splitlines()[number - 1])
-        except (FileNotFoundError, IndexError, ValueError):
-            return None
-
-    def _running_port(self) -> int | None:
-        return self._pid_file_line(4)
-
-    def _processes(self) -> set[int]:
-        """Return the live processes of a Postgres in this data directory: they work inside it."""
-        data_dir, found = str(self.data_dir.resolve()), set()
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                if os.readlink(process / "cwd") == data_dir:
-                    found.add(int(process.name))
-            except OSError:  # ended, a zombie, or another user's
-                continue
-        return found
-
-    def _drop_stale_locks(self) -> None:
-        """Remove the locks of a server that was killed, once none of its processes is left.
-
-        Postgres would refuse to start while the process number in them exists, be it a zombie that
-        nothing reaps (a container without init) or a stranger's after a reboot.
-        """
-        give_up = time.monotonic() + ORPHAN_SECONDS
-        while orphans := self._processes():
-            if time.monotonic() > give_up:
-                raise EmbeddedPostgresError(
-                    f"The server in {self.data_dir} was killed but its processes"
-                    f" {', '.join(map(str, sorted(orphans)))} are still there: end them first."
-                )
-            time.sleep(0.05)
-        for lock in (self.data_dir / "postmaster.pid", *self.data_dir.glob(".s.PGSQL.*.lock")):
-            lock.unlink(missing_ok=True)
-
     def _check_major(self, binaries: Binaries) -> None:
-        made_by = (self.data_dir / "PG_VERSION").read_text().strip()
-        if made_by != str(binaries.major):
+        if self._dir.major != str(binaries.major):
             raise EmbeddedPostgresError(
-                f"{self.data_dir} was made by Postgres {made_by} but the programs in"
+                f"{self.data_dir} was made by Postgres {self._dir.major} but the programs in"
                 f" {binaries.bindir} are {binaries.version}: set FOREBAY_PG_BIN to Postgres"
-                f" {made_by}, or pass a new folder."
+                f" {self._dir.major}, or pass a new folder."
             )
 
     def _check_socket_path(self) -> None:
@@ -308,34 +239,10 @@ class Server:
             )
 
 
-def _first_user(*names: str) -> pwd.struct_passwd:
-    """Return the first of these users that exists; KeyError when none does."""
-    for name in names[:-1]:
-        with suppress(KeyError):
-            return pwd.getpwnam(name)
-    return pwd.getpwnam(names[-1])
-
-
-def _binaries_for(user: pwd.struct_passwd) -> Binaries:
-    binaries = postgres_binaries.find()
-    is_other = user.pw_uid != os.geteuid()
-    if is_other and not postgres_binaries.reachable(binaries.bindir, user.pw_uid, user.pw_gid):
-        return postgres_binaries.shared_copy(binaries)
-    return binaries
-
-
 def _environment() -> dict[str, str]:
     """Return the environment of a server: the caller's PG* settings are about another one."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     return kept | {"LC_ALL": "C.UTF-8"}
-
-
-def _make_folders(folder: Path) -> None:
-    """Create folder and those above it, open to all whatever the umask: Postgres enters them."""
-    if not folder.exists():
-        _make_folders(folder.parent)
-        folder.mkdir(exist_ok=True)
-        folder.chmod(0o755)
 
 
 def _reason(output: str) -> str:

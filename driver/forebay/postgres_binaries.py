@@ -6,10 +6,12 @@ import glob
 import hashlib
 import importlib.util
 import os
+import pwd
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,6 +64,29 @@ def find() -> Binaries:
     )
 
 
+def for_user(user: pwd.struct_passwd) -> Binaries:
+    """Return what find() finds, or a copy of it where root's server user could not reach it."""
+    binaries = find()
+    is_other = user.pw_uid != os.geteuid()
+    if is_other and not reachable(binaries.bindir, user.pw_uid, user.pw_gid):
+        return _shared_copy(binaries)
+    return binaries
+
+
+def server_user(owner: int | None) -> pwd.struct_passwd:
+    """Return who runs Postgres: this user, or for root the data directory's owner, if it has one.
+
+    Root's new data directory goes to the user postgres, or nobody.
+    """
+    uid = os.geteuid() or owner
+    try:
+        return pwd.getpwuid(uid) if uid else _first_user("postgres", "nobody")
+    except KeyError:
+        raise EmbeddedPostgresError(
+            f"Postgres cannot run as user {uid or 'root'}: start as an ordinary user with a name."
+        ) from None
+
+
 def reachable(path: Path, uid: int, gid: int) -> bool:
     """Tell whether a process of this user and group may enter path and every folder above it."""
     for folder in (path, *path.parents):
@@ -72,7 +97,7 @@ def reachable(path: Path, uid: int, gid: int) -> bool:
     return True
 
 
-def shared_copy(binaries: Binaries) -> Binaries:
+def _shared_copy(binaries: Binaries) -> Binaries:
     """Return these binaries copied, once, to a folder that every user can enter.
 
     For root with a virtual environment below a private folder such as /root: the user's folders
@@ -114,6 +139,14 @@ def _candidates() -> Iterator[tuple[Path, str]]:
     folders = [folder for pattern in SYSTEM_DIRS for folder in glob.glob(pattern)]
     for folder in sorted(folders, key=_major_in_name, reverse=True):
         yield Path(folder), "system folder"
+
+
+def _first_user(*names: str) -> pwd.struct_passwd:
+    """Return the first of these users that exists; KeyError when none does."""
+    for name in names[:-1]:
+        with suppress(KeyError):
+            return pwd.getpwnam(name)
+    return pwd.getpwnam(names[-1])
 
 
 def _major_in_name(folder: str) -> int:

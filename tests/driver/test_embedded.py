@@ -18,7 +18,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from forebay import embedded, postgres_binaries
+from forebay import postgres_binaries
 from forebay.embedded import EmbeddedPostgresError, Server, default_data_dir
 from support.server import roomy_folder
 
@@ -148,7 +148,7 @@ def test_an_ordinary_user_can_run_it(folder: Path, monkeypatch: pytest.MonkeyPat
     home = folder / "home"
     home.mkdir()
     os.chown(home, NOBODY, NOBODY)
-    binaries = embedded._binaries_for(pwd.getpwuid(NOBODY))  # this checkout may be root's alone
+    binaries = postgres_binaries.for_user(pwd.getpwuid(NOBODY))  # this checkout may be root's alone
     monkeypatch.setenv("FOREBAY_PG_BIN", str(binaries.bindir))
     server = Server(home / "pg", durable=False)
     with workers(1, uid=NOBODY) as pool:
