@@ -21,6 +21,12 @@ _TRIGGER = re.compile(
     r"^create (?:or replace )?(?:constraint )?trigger (?P<name>\w+)", re.MULTILINE
 )
 
+_PENDING = {
+    "new": "has not been applied",
+    "changed": "differs from what was applied",
+    "gone": "is no longer among the files",
+}
+
 _LIVE_FUNCTIONS = """
 select p.proname, p.prosrc, p.prosecdef, coalesce(p.proconfig, '{}')
 from pg_catalog.pg_proc as p
@@ -64,7 +70,11 @@ def verify(dsn: str, *, root: Path | None = None) -> list[str]:
             return ["Schema forebay is not installed: run forebay db upgrade."]
         steps = ledger.pending(on_disk, history)
         return [
-            *(f"{step.name} is {step.why}: run forebay db upgrade." for step in steps),
+            *(
+                f"{step.name} {_PENDING[step.why]}: run forebay db upgrade."
+                for step in steps
+                if step.why in _PENDING
+            ),
             *_functions(conn, on_disk),
             *_triggers(conn, on_disk),
             *_public(conn),
