@@ -35,6 +35,7 @@ class Database:
 
     conninfo: str | Callable[[], str] = field(repr=False)
     application_name: str = "forebay"
+    connect_timeout: int = 10  # seconds
     tcp_timeout: int = 30  # seconds until a peer that does not answer counts as gone
 
     def parameters(self) -> dict[str, Any]:
@@ -50,7 +51,7 @@ class Database:
             ) from None
         options = given.get("options") or os.environ.get("PGOPTIONS", "")
         return {
-            "connect_timeout": 10,
+            "connect_timeout": self.connect_timeout,
             "keepalives": 1,
             "keepalives_idle": self.tcp_timeout,
             "keepalives_interval": 10,

@@ -33,7 +33,7 @@ from psycopg.abc import Buffer
 from psycopg.rows import BaseRowFactory, class_row, scalar_row
 from psycopg.types.datetime import TimestamptzLoader
 
-from forebay.calls import _json
+from forebay import jsonb
 from forebay.errors import translated
 
 P = ParamSpec("P")
@@ -42,11 +42,11 @@ R_co = TypeVar("R_co", covariant=True)
 
 AnyConnection = Connection[Any] | AsyncConnection[Any]
 Integer = Annotated[int, "integer"]
-Json = Annotated[dict[str, Any], "jsonb", _json.dump]
-JsonList = Annotated[Sequence[dict[str, Any]], "jsonb", _json.dump]
-JsonOrList = Annotated[dict[str, Any] | Sequence[dict[str, Any]], "jsonb", _json.dump]
-SafeJson = Annotated[dict[str, Any], "jsonb", _json.dump_safe]
-SafeJsons = Annotated[Sequence[dict[str, Any]], "jsonb[]", _json.dump_all_safe]
+Json = Annotated[dict[str, Any], "jsonb", jsonb.dump]
+JsonList = Annotated[Sequence[dict[str, Any]], "jsonb", jsonb.dump]
+JsonOrList = Annotated[dict[str, Any] | Sequence[dict[str, Any]], "jsonb", jsonb.dump]
+SafeJson = Annotated[dict[str, Any], "jsonb", jsonb.dump_safe]
+SafeJsons = Annotated[Sequence[dict[str, Any]], "jsonb[]", jsonb.dump_all_safe]
 
 SQL_TYPES = {
     str: "text",

@@ -1,0 +1,159 @@
+"""Run a handler for one task after the other, each in a thread, and keep what came of it."""
+
+import asyncio
+import inspect
+import queue
+import threading
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from forebay import jsonb
+from forebay.agent import Reject, Result, Retry
+from forebay.renewal import Lease
+from forebay.rows import ClaimedAttempt
+
+LONGEST_MESSAGE = 2000  # characters of an exception's text
+
+
+class Task:
+    """A claimed task as its handler sees it."""
+
+    def __init__(
+        self, claim: ClaimedAttempt, lease: Lease, progress: Callable[[int, int, int], None]
+    ) -> None:
+        self.task_id = claim.task_id
+        self.attempt_id = claim.attempt_id
+        self.attempt_no = claim.attempt_no
+        self.agent = claim.agent
+        self.payload = claim.payload
+        self.priority = claim.priority
+        self.batch_id = claim.batch_id
+        self.customer = claim.customer
+        self.lease = lease
+        self.claimed_at = time.monotonic()
+        self._progress = progress
+
+    def cancelled(self) -> bool:
+        """Tell whether to stop: the task was cancelled, its lease lost, or its time is over."""
+        return self.lease.is_over
+
+    def progress(self, done: int, total: int) -> None:
+        """Say that `done` of `total` steps are finished; it is shown within about a second."""
+        self._progress(self.attempt_id, done, total)
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """What the handler returned, known to be JSON."""
+
+    result: Any
+    confidence: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What the handler raised, as `fail` takes it."""
+
+    error: dict[str, Any]
+    retryable: bool = True
+    retry_after: timedelta | None = None
+
+    @classmethod
+    def of_result(cls, error: Exception) -> "Failure":
+        """Fail for good because of the result: another attempt would return the like of it."""
+        message = f"the result cannot be stored: {error}"[:LONGEST_MESSAGE]
+        return cls({"kind": "agent_bug", "message": message}, retryable=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """The task was no longer wanted when its turn came."""
+
+
+Outcome = Success | Failure | NotStarted
+Handler = Callable[[Task], Any]
+
+
+class Crew:
+    """A number of threads that run the handler; coroutines share one event loop beside them.
+
+    The threads are daemons: a handler that never returns does not keep the process alive.
+    """
+
+    def __init__(self, handler: Handler, size: int, done: Callable[[Task, Outcome], None]) -> None:
+        self._handler = handler
+        self._done = done
+        self._waiting: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._event_loop = asyncio.new_event_loop()
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(size)]
+        threads.append(threading.Thread(target=self._event_loop.run_forever, daemon=True))
+        self._size = size
+        for thread in threads:
+            thread.start()
+
+    def submit(self, task: Task) -> None:
+        self._waiting.put(task)
+
+    def take_back(self) -> list[Task]:
+        """Return the tasks that no thread has begun; they will not be run."""
+        taken = []
+        while not self._waiting.empty():
+            try:
+                task = self._waiting.get_nowait()
+            except queue.Empty:
+                break
+            if task is not None:
+                taken.append(task)
+        return taken
+
+    def dismiss(self) -> None:
+        """Let the threads end, each after what it runs now."""
+        for _ in range(self._size):
+            self._waiting.put(None)
+        self._event_loop.call_soon_threadsafe(self._event_loop.stop)
+
+    def _work(self) -> None:
+        while (task := self._waiting.get()) is not None:
+            self._done(task, self._handle(task))
+
+    def _handle(self, task: Task) -> Outcome:
+        if task.cancelled():
+            return NotStarted()
+        try:
+            answer = self._handler(task)
+            if inspect.isawaitable(answer):
+                running = asyncio.run_coroutine_threadsafe(_coroutine(answer), self._event_loop)
+                answer = running.result()
+        except BaseException as error:
+            return _failure(error)
+        return _success(answer)
+
+
+async def _coroutine(answer: Awaitable[Any]) -> Any:
+    return await answer
+
+
+def _success(answer: Any) -> Success | Failure:
+    """Return the answer as a result: None is an empty one."""
+    given = answer if isinstance(answer, Result) else Result({} if answer is None else answer)
+    try:
+        jsonb.dump_safe("the result", given.data)
+        confidence = None if given.confidence is None else Decimal(str(given.confidence))
+    except (ValueError, ArithmeticError) as error:
+        return Failure.of_result(error)
+    return Success(given.data, confidence)
+
+
+def _failure(error: BaseException) -> Failure:
+    message = str(error)[:LONGEST_MESSAGE]
+    match error:
+        case Reject():
+            return Failure({"kind": error.kind, "message": message}, retryable=False)
+        case Retry():
+            return Failure({"kind": error.kind, "message": message}, retry_after=error.after)
+    name = type(error).__name__
+    return Failure({"kind": "agent_bug", "message": f"{name}: {message}", "type": name})
