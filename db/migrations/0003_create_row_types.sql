@@ -111,11 +111,14 @@ comment on type forebay.health_report is
 create type forebay.serving_round as (agents text[], floor integer, is_only boolean);
 comment on type forebay.serving_round is 'Inside dequeue: the agents whose turn it is, and the priority down to which.';
 
+create type forebay.held_attempt as (task forebay.tasks, attempt forebay.task_attempts);
+comment on type forebay.held_attempt is 'Inside reports: an attempt and its task, both locked.';
+
 do $verify$
 begin
     if (select pg_catalog.count(*) from pg_catalog.pg_class as c
-        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 19 then
-        raise exception 'expected 19 row types in schema forebay';
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 20 then
+        raise exception 'expected 20 row types in schema forebay';
     end if;
 end;
 $verify$;

@@ -17,16 +17,10 @@ as $function$
 --            QF402  the result is too large
 -- Called by  forebay_agent
 begin
-    if p_attempt_id is null then
-        raise exception 'p_attempt_id must not be null' using errcode = '22023';
-    end if;
+    perform forebay._get_attempt(p_attempt_id);
     perform forebay._require_size(p_result, 'the result', i.max_result_bytes) from forebay.installation as i;
     if p_confidence not between 0 and 1 then
         raise exception 'p_confidence must be from 0 to 1, not %', p_confidence using errcode = '22023';
-    end if;
-    perform 1 from forebay.task_attempts as a where a.attempt_id = p_attempt_id;
-    if not found then
-        raise exception 'attempt % does not exist', p_attempt_id using errcode = 'QF304';
     end if;
     return (
         select c.status

@@ -20,10 +20,7 @@ begin
     set progress_done = p_done, progress_total = p_total
     where a.attempt_id = p_attempt_id and a.finished_at is null;
     if not found then
-        perform 1 from forebay.task_attempts as a where a.attempt_id = p_attempt_id;
-        if not found then
-            raise exception 'attempt % does not exist', p_attempt_id using errcode = 'QF304';
-        end if;
+        perform forebay._get_attempt(p_attempt_id);
     end if;
 end;
 $function$;

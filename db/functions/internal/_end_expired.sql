@@ -52,27 +52,28 @@ begin
             error = forebay._expiry_error(a, v_now), finished_at = v_now, is_stop_pending = true
         where a.attempt_id = any(v_attempts)
         returning a.*
-    ), moved as (
-        update forebay.tasks as t
-        set status = case when verdict.may_retry then 'enqueued' else 'failed' end,
-            error = e.error,
-            attempt_id = null, locked_by = null,
-            finished_at = case when not verdict.may_retry then v_now end,
-            is_ready = e.status = 'lost',
-            available_at = case
-                when not verdict.may_retry then t.available_at
-                when e.status = 'lost' then v_now
-                else v_now + forebay._backoff(g.backoff_base, g.backoff_max, t.attempt_count)
-            end
+    ), verdicts as (
+        select
+            e.task_id, e.error, e.status = 'lost' as is_lost,
+            forebay._may_retry(g, t.attempt_count, t.max_attempts) and (e.status = 'failed' or g.on_lost_lease = 'retry')
+                as may_retry,
+            forebay._backoff(g.backoff_base, g.backoff_max, t.attempt_count) as backoff
         from ended as e
         inner join forebay.agents as g on g.agent = e.agent
-        cross join lateral (
-            select forebay._may_retry(g, t.attempt_count, t.max_attempts) and (e.status = 'failed' or g.on_lost_lease = 'retry')
-        ) as verdict (may_retry)
-        where t.task_id = e.task_id
+        inner join forebay.tasks as t on t.task_id = e.task_id
+    ), moved as (
+        update forebay.tasks as t
+        set status = case when v.may_retry then 'enqueued' else 'failed' end,
+            error = v.error,
+            attempt_id = null, locked_by = null,
+            finished_at = case when not v.may_retry then v_now end,
+            is_ready = v.is_lost,
+            available_at = case when not v.may_retry then t.available_at when v.is_lost then v_now else v_now + v.backoff end
+        from verdicts as v
+        where t.task_id = v.task_id
         returning t.status
     )
-    select count(*) filter (where m.status = 'enqueued'), count(*) filter (where m.status = 'failed'), 0
+    select (count(*) filter (where m.status = 'enqueued'))::integer, (count(*) filter (where m.status = 'failed'))::integer, 0
     into v_swept
     from moved as m;
     return v_swept;

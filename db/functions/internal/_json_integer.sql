@@ -20,7 +20,7 @@ begin
         raise exception '"%" must be a whole number from % to %, not %', p_key, p_from, p_to, left(v_number::text, 60)
             using errcode = '22023';
     end if;
-    return v_number;
+    return v_number::bigint;
 end;
 $function$;
 

@@ -15,7 +15,7 @@ as $function$
 -- Writes  the sequence p_notified_until, which is shared and not transactional
 declare
     v_marker  text := 'forebay.notified_' || p_channel;
-    v_now_ms  bigint := extract(epoch from clock_timestamp()) * 1000;
+    v_now_ms  bigint := (extract(epoch from clock_timestamp()) * 1000)::bigint;
     v_until   bigint;
 begin
     if current_setting(v_marker, true) = pg_current_xact_id()::text then

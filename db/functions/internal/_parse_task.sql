@@ -29,12 +29,12 @@ begin
     v_task.task_id := nextval('forebay.tasks_task_id_seq');
     v_task.agent := p_agent;
     v_task.status := 'enqueued';
-    v_task.priority := coalesce(forebay._json_integer(p_document, 'priority', -32768, 32767), 0);
+    v_task.priority := coalesce(forebay._json_integer(p_document, 'priority', -32768, 32767), 0)::smallint;
     v_task.batch_id := p_batch.batch_id;
     v_task.customer := forebay._json_text(p_document, 'customer');
     v_task.idempotency_key := forebay._json_text(p_document, 'idempotency_key');
     v_task.estimated_tokens := forebay._json_integer(p_document, 'estimated_tokens', 0, 1000000000000);
-    v_task.max_attempts := forebay._json_integer(p_document, 'max_attempts', 1, 1000);
+    v_task.max_attempts := forebay._json_integer(p_document, 'max_attempts', 1, 1000)::integer;
     v_task.available_at := greatest(p_now, forebay._json_time(p_document, 'run_after'));
     v_task.is_ready := v_task.available_at <= p_now;
     v_task.attempt_no := 0;

@@ -23,7 +23,7 @@ begin
     v_call.cached_tokens := forebay._json_integer(p_usage, 'cached_tokens', 0, 1000000000000);
     v_call.cost_usd := forebay._json_number(p_usage, 'cost_usd');
     v_call.started_at := forebay._json_time(p_usage, 'started_at');
-    v_call.latency_ms := round(forebay._json_number(p_usage, 'latency_ms'));
+    v_call.latency_ms := round(forebay._json_number(p_usage, 'latency_ms'))::bigint;
     v_call.trace_id := forebay._json_text(p_usage, 'trace_id');
     if v_call.call_id is null or char_length(v_call.call_id) not between 1 and 500 then
         raise exception '"call_id" must have 1 to 500 characters' using errcode = '22023';

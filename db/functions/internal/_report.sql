@@ -19,7 +19,7 @@ as $function$
 -- Locks   the task, then the attempt and the task's current attempt, by id
 -- Errors  QF304  there is no such attempt
 declare
-    v_held    record;
+    v_held    forebay.held_attempt;
     v_task    forebay.tasks;
     v_attempt forebay.task_attempts;
     v_agent   forebay.agents;
@@ -27,7 +27,7 @@ declare
     v_effect  text;
     v_status  text;
 begin
-    select h.* into v_held from forebay._lock_attempt(p_attempt_id) as h;
+    v_held := forebay._lock_attempt(p_attempt_id);
     v_task := v_held.task;
     v_attempt := v_held.attempt;
     v_agent := forebay._get_agent(v_task.agent);

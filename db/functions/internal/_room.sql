@@ -21,7 +21,7 @@ begin
         p_agent.max_concurrent_tasks - forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks),
         v_requests,
         2147483647
-    ));
+    ))::integer;
 end;
 $function$;
 

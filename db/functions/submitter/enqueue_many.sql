@@ -22,7 +22,7 @@ as $function$
 -- Called by  forebay_submitter
 declare
     v_batch    forebay.batches;
-    v_rows     forebay.tasks[] := '{}';
+    v_rows     forebay.tasks[] := array[]::forebay.tasks[];
     v_document jsonb;
     v_ordinal  integer := 0;
     v_has_keys boolean := false;

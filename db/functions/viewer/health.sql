@@ -23,7 +23,7 @@ begin
             from forebay.dispatchers as d
         ),
         (
-            select count(*) from pg_stat_activity as s
+            select count(*)::integer from pg_stat_activity as s
             where s.datname = current_database() and s.application_name = 'forebay listener'
         ),
         (select max(d.last_claim_at) from forebay.dispatchers as d),

@@ -16,7 +16,7 @@ declare
     v_detail forebay.task_detail;
 begin
     select
-        v_task.task_id, v_task.agent, v_task.status, v_task.priority, v_task.batch_id, v_task.customer,
+        v_task.task_id, v_task.agent, v_task.status, v_task.priority::integer, v_task.batch_id, v_task.customer,
         (select b.owner from forebay.batches as b where b.batch_id = v_task.batch_id),
         v_task.idempotency_key, v_task.estimated_tokens, v_task.max_attempts, v_task.available_at, v_task.locked_by,
         v_task.attempt_id, v_task.attempt_no, v_task.attempt_count, v_task.release_count, v_task.confidence, v_task.error,

@@ -27,12 +27,11 @@ as $function$
 -- Called by  forebay_worker
 declare
     v_left  integer := p_batch_size;
-    v_busy  text[] := '{}';
-    v_idle  text[] := '{}';
+    v_busy  text[] := array[]::text[];
+    v_idle  text[] := array[]::text[];
     v_round forebay.serving_round;
     v_agent text;
     v_got   integer;
-    v_at    integer;
 begin
     perform forebay._require_worker(p_worker);
     perform forebay._require_between(p_batch_size, 'p_batch_size', 1, 10000);

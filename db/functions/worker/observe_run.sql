@@ -20,7 +20,7 @@ as $function$
 declare
     v_attempt forebay.task_attempts;
     v_outcome forebay.run_outcomes;
-    v_held    record;
+    v_held    forebay.held_attempt;
     v_agent   forebay.agents;
     v_error   jsonb;
     v_now     timestamptz;
@@ -33,16 +33,13 @@ begin
     if forebay._json_text(p_run, 'life_cycle_state') is null then
         raise exception '"life_cycle_state" is required' using errcode = '22023';
     end if;
-    select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_attempt_id;
-    if not found then
-        raise exception 'attempt % does not exist', p_attempt_id using errcode = 'QF304';
-    end if;
+    v_attempt := forebay._get_attempt(p_attempt_id);
     v_outcome := forebay._run_outcome(v_attempt.launcher, p_run);
     if v_outcome.outcome = 'pause_agent' then
         perform forebay._pause(v_attempt.agent, 'infinity', forebay._run_words(p_run), 'observe_run');
     end if;
 
-    select h.* into v_held from forebay._lock_attempt(p_attempt_id) as h;
+    v_held := forebay._lock_attempt(p_attempt_id);
     v_attempt := v_held.attempt;
     v_now := forebay._now();
     update forebay.task_attempts as a

@@ -17,7 +17,7 @@ as $function$
 --            QF304  there is no such attempt
 -- Called by  forebay_worker
 declare
-    v_held     record;
+    v_held     forebay.held_attempt;
     v_agent    forebay.agents;
     v_is_spent boolean;
     v_now      timestamptz;
@@ -26,7 +26,7 @@ begin
     if p_retry_in is null or p_reason is null then
         raise exception 'p_reason and p_retry_in must not be null' using errcode = '22023';
     end if;
-    select h.* into v_held from forebay._lock_attempt(p_attempt_id) as h;
+    v_held := forebay._lock_attempt(p_attempt_id);
     v_now := forebay._now();
     if (v_held.attempt).finished_at is not null then
         update forebay.task_attempts as a set is_stop_pending = false where a.attempt_id = p_attempt_id;

@@ -24,7 +24,7 @@ begin
     end if;
 
     v_swept := forebay._end_expired(null, p_limit);
-    select coalesce(sum(forebay._wake_due(a.agent, forebay._now(), p_limit)), 0) into v_swept.woken
+    select coalesce(sum(forebay._wake_due(a.agent, forebay._now(), p_limit)), 0)::integer into v_swept.woken
     from forebay.agents as a;
 
     delete from forebay.dispatchers as d
