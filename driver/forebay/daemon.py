@@ -1,0 +1,182 @@
+"""The daemon: claim what there is room for, launch it, keep its leases, see how it ends.
+
+Any number of daemons run side by side; each works in small steps, and what follows from what it saw
+is the answer of a stored function. A notification wakes it early, polling alone is enough.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+
+from forebay.calls import worker as calls
+from forebay.daemon_dispatch import Dispatch
+from forebay.daemon_external import ExternalRuns
+from forebay.daemon_leases import LeaseKeeper
+from forebay.daemon_local import LocalRuns
+from forebay.daemon_pace import SECOND_LOOK, WAKE_JITTER, BackOff, Every, Pace
+from forebay.daemon_runs import Caller, Run, Runs
+from forebay.launchers import ExternalLauncher, Launcher
+from forebay.launchers.local import LocalLauncher
+from forebay.listen import Listener
+from forebay.logs import EventLog
+from forebay.pool import Database
+
+log = EventLog(__name__)
+
+STOP_ALLOWANCE = 5.0  # seconds beyond the grace in which the ends of processes are reported
+LOOK_FOR_SIGNALS = 0.1  # seconds
+
+
+class Daemon:
+    """Dispatch the work of one database to launchers until it is stopped.
+
+    The database's role must be a member of forebay_worker and forebay_agent. `worker` is the name
+    under which it claims, new at every start.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        local: LocalLauncher,
+        *,
+        external: Sequence[ExternalLauncher] = (),
+        pace: Pace | None = None,
+    ) -> None:
+        self.worker = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:12]}"
+        self.pace = pace or Pace()
+        self._database = database
+        self._launchers: list[Launcher] = [local, *external]
+        self._local_launcher = local
+        self._external_launchers = external
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+
+    def stop(self) -> None:
+        """Ask `run` to end: no more claims, processes ended, outside runs left to be adopted."""
+        self._stop.set()
+        self._wake.set()
+
+    def run(self, *, patience: float = 0) -> None:
+        """Work until stopped. Raises ConnectError or SchemaError if the start fails.
+
+        A database that is not up yet is waited for, `patience` seconds long; one that goes away
+        later is waited for without end.
+        """
+        with self._database.open_pool(patience=patience) as pool:
+            self._set_up(Caller(pool, self.worker))
+            log.info("daemon_started", worker=self.worker)
+            with self._threads():
+                while not self._stop.is_set():
+                    self._rest(self._step())
+                self._shut_down()
+            log.info("daemon_stopped", worker=self.worker)
+
+    def _set_up(self, caller: Caller) -> None:
+        self._caller = caller
+        self._runs = Runs()
+        self._keeper = LeaseKeeper(caller, self._runs, self._on_told)
+        self._dispatch = Dispatch(caller, self._runs, self._keeper, self._on_told, self._stop)
+        self._local = LocalRuns(caller, self._runs, self._local_launcher)
+        self._external = ExternalRuns(caller, self._runs, self._external_launchers)
+        self._sweep_due = Every(self.pace.sweep)
+        self._observe_due = Every(self.pace.observe)
+        self._poll = BackOff(self.pace.poll_first, self.pace.poll_longest)
+        self._errors = BackOff(self.pace.poll_first, self.pace.error_longest)
+        self._is_woken = False
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        listener = Listener(self._database, self._on_notification)
+        self._local_launcher.on_end = self._wake.set
+        listener.start()
+        self._keeper.start()
+        try:
+            yield
+        finally:
+            listener.stop()
+            self._keeper.stop()
+
+    def _step(self) -> float:
+        """Do everything once; return how many seconds may pass before the next time."""
+        steps = [self._local.report_exits, self._dispatch.launch, self._external.cancel]
+        if self._observe_due.is_due():
+            steps += [self._external.observe, self._external.adopt]
+        if self._sweep_due.is_due():
+            steps += [self._sweep]
+        done = [self._is_done(step) for step in [*steps, self._claim_and_launch]]
+        if not all(done):
+            return self._errors.next()
+        self._errors.reset()
+        if self._claimed:
+            self._poll.reset()
+            return 0
+        return SECOND_LOOK if self._is_woken else self._poll.next()
+
+    def _is_done(self, step: Callable[[], None]) -> bool:
+        try:
+            step()
+        except Exception as error:
+            name = step.__name__.strip("_")
+            log.error("step_failed", step=name, error=type(error).__name__, reason=str(error))
+            return False
+        return True
+
+    def _claim_and_launch(self) -> None:
+        self._claimed = sum([self._dispatch.claim(launcher) for launcher in self._launchers])
+        if self._claimed:
+            self._dispatch.launch()
+
+    def _sweep(self) -> None:
+        self._caller.call(calls.sweep, worker=self.worker)
+
+    def _rest(self, seconds: float) -> None:
+        """Wait for the time, a notification, the end of a process, or the stop."""
+        self._is_woken = self._wake.wait(seconds)
+        self._wake.clear()
+        if self._is_woken and not self._stop.is_set():
+            time.sleep(random.uniform(0, WAKE_JITTER))
+
+    def _on_notification(self) -> None:
+        self._keeper.ask_now(self._local.live())
+        self._wake.set()
+
+    def _on_told(self, run: Run) -> None:
+        """See to a run whose lease was not renewed: a process ends, an outside run is let go."""
+        if run.launcher is self._local_launcher:
+            self._local.stop(run)
+        elif run.is_recorded:
+            self._runs.drop(run)
+        self._wake.set()
+
+    def _shut_down(self) -> None:
+        """Hand back what was not launched and end the processes; till then their leases live."""
+        log.info("daemon_stopping", worker=self.worker, processes=len(self._local.live()))
+        give_up_at = time.monotonic() + self.pace.stop_grace + STOP_ALLOWANCE
+        self._is_done(self._dispatch.release_unlaunched)
+        self._local.stop_all(self.pace.stop_grace)
+        while self._local.live() and time.monotonic() < give_up_at:
+            self._is_done(self._local.report_exits)
+            self._wake.wait(0.1)
+            self._wake.clear()
+
+
+def run_until_signalled(daemon: Daemon, *, patience: float = 0) -> None:
+    """Run the daemon until SIGTERM or SIGINT; for the main thread of a process."""
+    asked: list[int] = []  # a handler that took a lock could wait for the code that it interrupted
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _frame: asked.append(number))
+    with ThreadPoolExecutor(1, "daemon") as thread:
+        work = thread.submit(daemon.run, patience=patience)
+        while not wait([work], LOOK_FOR_SIGNALS).done:
+            if asked:
+                daemon.stop()
+    work.result()

@@ -1,0 +1,80 @@
+"""What a daemon has in its hands: attempts that it claimed or adopted, and their runs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
+
+from forebay.calls._call import StoredFunction
+from forebay.launchers import LaunchableAttempt, Launcher
+from forebay.pool import Pool
+from forebay.rows import LeaseState
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+CONNECTION_WAIT = 2.0  # seconds for a connection of the pool; then the step has failed
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """One attempt, from its claim until its end was reported.
+
+    run_id is None before the launch; is_tried says that a launch was tried, so a run may exist.
+    told is the last answer of `renew_leases`, renew_at when to ask again by the monotonic clock.
+    """
+
+    attempt: LaunchableAttempt
+    launcher: Launcher
+    run_id: str | None = None
+    is_tried: bool = False
+    is_recorded: bool = False
+    told: LeaseState = "renewed"
+    renew_at: float = 0.0
+
+    @property
+    def attempt_id(self) -> int:
+        return self.attempt.attempt_id
+
+
+class Runs:
+    """The runs of one daemon, by attempt; its threads share it."""
+
+    def __init__(self) -> None:
+        self._runs: dict[int, Run] = {}
+        self._lock = threading.Lock()
+
+    def add(self, runs: Iterable[Run]) -> None:
+        """Take runs in; one of the same attempt, which must have been lost before, is replaced."""
+        with self._lock:
+            self._runs.update((run.attempt_id, run) for run in runs)
+
+    def drop(self, run: Run) -> None:
+        """Let go of a run; one that is not there any more is left alone."""
+        with self._lock:
+            if self._runs.get(run.attempt_id) is run:
+                del self._runs[run.attempt_id]
+
+    def all(self) -> list[Run]:
+        """Return the runs, in the order of their arrival."""
+        with self._lock:
+            return list(self._runs.values())
+
+    def of(self, launcher: Launcher) -> list[Run]:
+        """Return one launcher's runs."""
+        return [run for run in self.all() if run.launcher is launcher]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Call stored functions as one worker, each in a transaction of its own."""
+
+    pool: Pool
+    worker: str
+
+    def call(self, function: StoredFunction[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function on a connection of the pool."""
+        with self.pool.connection(timeout=CONNECTION_WAIT) as connection:
+            return function(connection, *args, **kwargs)
