@@ -236,9 +236,11 @@ def test_the_callers_postgres_settings_do_not_leak(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """PG* variables of the shell are about another server."""
-    for name, value in {"PGDATA": "/none", "PGPORT": "1", "PGDATABASE": "none"}.items():
-        monkeypatch.setenv(name, value)
-    assert query(server.start(), "select 1") == 1
+    with monkeypatch.context() as shell:
+        for name, value in {"PGDATA": "/none", "PGPORT": "1", "PGCLIENTENCODING": "LATIN1"}.items():
+            shell.setenv(name, value)
+        dsn = server.start()
+    assert query(dsn, "show client_encoding") == "UTF8"
 
 
 def test_another_majors_data_directory_is_refused(server: Server) -> None:
