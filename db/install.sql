@@ -10,27 +10,28 @@
 -- migrations
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
 \set file migrations/0002_create_agents_and_tasks.sql \set sha256 dcc53952f06a4211ff1b53bc5f407614d5af571cd33d474f9ae76033e5aad562 \ir install/apply.sql
-\set file migrations/0003_create_row_types.sql \set sha256 71a854b2e277a4a09d39c8d1e6cae00a3b3d0fdb43ec8823d0c3e93f64287676 \ir install/apply.sql
+\set file migrations/0003_create_row_types.sql \set sha256 20d89d1e4d6a5b2e98d36218ef082201762c9bba609f4a4be86dd6db9569eda0 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_admit.sql \set sha256 b9874638aabd017a3132b02da7c00a9c0d472375a04e7f3b852afb72e685eeb6 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 6480fcb0cbb7d5b4fbf62cc48b637abda45f1e825fba0607eb000a799d884782 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 32089e553f48a7593e9fa9d3b48c4c8a79114aff958c54985fb508629a3befa4 \ir install/apply.sql
 \set file functions/internal/_awaits_report.sql \set sha256 b25473f11590e21e4b89fad11eeb8c79a364d9fe23ea904c2b6115395d2cb999 \ir install/apply.sql
-\set file functions/internal/_backoff.sql \set sha256 a87af1e5ca8194923095bba294056eca6131f9d1d71a3e4160449a113fa3122f \ir install/apply.sql
+\set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_best_priority.sql \set sha256 0dbcb235e0aa2a7c42456ac7ca1b7e5a9358080eb88620e6a51b5eff7f41c2cc \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 97da07e9713ac35517628165e024bebfaf5e302d3bcd1df1b58ff3d8d5cd1b7f \ir install/apply.sql
 \set file functions/internal/_candidates.sql \set sha256 692f71ad087fc25525b35205674d7c57c98390a463e5c9adba4a4fb646d193fd \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 e04b48f39e04dcbe31e85b0008b170e54b1a7fd0c8ab4ebbe9bb6c498c130a4b \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 4d2bdfae743e2ee87eb53f931f538e89921a4a283dcd395676e1352a48c0bc04 \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 edca2a94f2fd8503ec811445cdc632c837e5609d3ae1cc0a0ae92d9f471bc298 \ir install/apply.sql
-\set file functions/internal/_end_expired.sql \set sha256 f7d7bec0a6ee645b024b3786e3f2e194ac0e3d0af9c3185f59996f2ed626206b \ir install/apply.sql
+\set file functions/internal/_end_expired.sql \set sha256 4667964164293805c5ecd2cf7b38e3f47c2b74adcd238d3bbc8ed45443646185 \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 adb4a051012f74a5904509a9301057f0be0eddb4678aa32e5d142ebe158240c1 \ir install/apply.sql
-\set file functions/internal/_expiry_error.sql \set sha256 e1283a97ed9cb86740ab276a05881c32936cb69d01a1eed2ffd1fc137e0fbdab \ir install/apply.sql
+\set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
 \set file functions/internal/_explain_running.sql \set sha256 00cead3918517f3123b7dc614261bbc871e8a2c0977c70ffccf8136c2274f932 \ir install/apply.sql
 \set file functions/internal/_explain_waiting.sql \set sha256 f31ae76015af822e08dac8139774ec23a0b66b33a6564b97788348a03c356c89 \ir install/apply.sql
-\set file functions/internal/_fits.sql \set sha256 5a9e414fc77025c11f925a4c00cc45bd3cc84ed5a963dfa355ee3f420dcb2a48 \ir install/apply.sql
+\set file functions/internal/_fits.sql \set sha256 875d338575ae51616b453d2afab136e6ba187f219eb5c298502d93cbcda18355 \ir install/apply.sql
 \set file functions/internal/_get_agent.sql \set sha256 fb0113ce03655f74f5b572bc02e4484625039f6432ec3d74838c406a4b6e9d4b \ir install/apply.sql
+\set file functions/internal/_get_attempt.sql \set sha256 60045301ada32043d5ae26eadb80393f962474ba7b9b55a843601fa799b79589 \ir install/apply.sql
 \set file functions/internal/_get_batch.sql \set sha256 e37e4c4ce84841a4078cdc31483569e40f395e8ae5722ea1ab7c22beae13c168 \ir install/apply.sql
 \set file functions/internal/_get_task.sql \set sha256 c6fc5e6f42709483cd56eec6216f7d4ea40c3fe6125110c0190ad0df22ec5703 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 c82631f39c26769cc76d665ce9b1ec8235b0b6f3360475f99bb583cf0491c21a \ir install/apply.sql
@@ -38,34 +39,34 @@
 \set file functions/internal/_head_fits.sql \set sha256 e40e8590e6026d2b7afb245560b678666a0cb2329600f6a6486ed058d2fc1e13 \ir install/apply.sql
 \set file functions/internal/_head_tokens.sql \set sha256 4f06a162bc1bea25d7ad4e97efc5fb0ab026e74c26c8254d625116137dccf0a8 \ir install/apply.sql
 \set file functions/internal/_in_use.sql \set sha256 d7d5de36672fd50bdf2b00cc1315a4d600c12c594a882e68174817d3bea642ef \ir install/apply.sql
-\set file functions/internal/_is_expired.sql \set sha256 4b64da73982a6c45f00c9496c4866b7d6fa3ea786d3421b72eba67424dfed3ad \ir install/apply.sql
-\set file functions/internal/_is_external.sql \set sha256 33ab38bd4af2f69f1fbb2ed65d8212f75762270153a8f34a2017752bc9d88f72 \ir install/apply.sql
-\set file functions/internal/_is_limited.sql \set sha256 8d5a3fd69909a693ce152043b2a3ea6a54a4fa765445f59e67eb2b5589bc0c5c \ir install/apply.sql
+\set file functions/internal/_is_expired.sql \set sha256 b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12 \ir install/apply.sql
+\set file functions/internal/_is_external.sql \set sha256 5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b \ir install/apply.sql
+\set file functions/internal/_is_limited.sql \set sha256 37ef8a52e51582e39cb931859f9c121ba59ada12b7d53a7ab8b8f73fcb8f2926 \ir install/apply.sql
 \set file functions/internal/_is_original.sql \set sha256 962b9c892c908dd5689138eb45db681da509ef79c4ed018f6e319f8e363a268e \ir install/apply.sql
 \set file functions/internal/_json_boolean.sql \set sha256 a769eaa3a99ba7bf2bb0b51107d5b8bd2f880cbe03f932e1c5c10e75a246196e \ir install/apply.sql
-\set file functions/internal/_json_integer.sql \set sha256 1f4281e63a553b7adcfeb21a129e9abb774cf2deec4fc9e16f14455df78ecf55 \ir install/apply.sql
+\set file functions/internal/_json_integer.sql \set sha256 aa89010552744c1f8531110d1ff75fbf302d3f7b3c90de56fa26ec9d05963fe6 \ir install/apply.sql
 \set file functions/internal/_json_number.sql \set sha256 d2497f88bc602b9fc8f236967d3addb306b2466f47095efa3f2f473f81fe3a88 \ir install/apply.sql
 \set file functions/internal/_json_text.sql \set sha256 b6d9b9a01a4d1b56a80d552adfbb0d6c7c3a07ba672d8fbe043afdec50e15f5c \ir install/apply.sql
 \set file functions/internal/_json_time.sql \set sha256 8c0d0449e2aa400dcdb5ac2210bb69e56acbcec0b2e124dae1f4ab47dfda5ada \ir install/apply.sql
 \set file functions/internal/_levels.sql \set sha256 8679dfb0a58ae6df64599eeb460c795171291b4a674084ca890f11cb3dc84257 \ir install/apply.sql
-\set file functions/internal/_lock_attempt.sql \set sha256 c86f01a00e7d0fa55514473e60d592d99e9d12b27600a2d60a7a387c6d502896 \ir install/apply.sql
+\set file functions/internal/_lock_attempt.sql \set sha256 7223dafda72c4c0d5c2855bc73e5d5b08bc1a2b15d59ef97bb5d48325ac8122c \ir install/apply.sql
 \set file functions/internal/_lock_tasks.sql \set sha256 5dd0407f097fe0d83a244f9e1ba90ae33f32e26b6b063fe17a71cc166ab9a1a2 \ir install/apply.sql
 \set file functions/internal/_match_keys.sql \set sha256 9773b929e0e37219b8803411055dc696b6958206c9ef9ad9c7e1435aaa3f48a3 \ir install/apply.sql
 \set file functions/internal/_matching_tasks.sql \set sha256 b3eebffa8f759b257bfe8793811bf96d3fd1e4f23a37d4d181026835318136d3 \ir install/apply.sql
-\set file functions/internal/_may_retry.sql \set sha256 f9d12ee381b1659185e050d4c78cf1633a7498fa1f293e9a1e67b7068565c5dd \ir install/apply.sql
+\set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
 \set file functions/internal/_next_round.sql \set sha256 93e3b2df0bf621c18bc8c824a5493955d028c7709da87f4ee2c0afebd7a39dad \ir install/apply.sql
-\set file functions/internal/_notify.sql \set sha256 23b84229bef5ecf0ec8a5af554aeb8c8b483302d4fe47340177cbe043b9479a3 \ir install/apply.sql
-\set file functions/internal/_now.sql \set sha256 90478a276890afebe7b28ff6c9ea8dcbab53633b724e297326fae945c181509b \ir install/apply.sql
+\set file functions/internal/_notify.sql \set sha256 ed625a819dd4e69241fd934d2cdbaab2ae38a2175881170955e2b25d521023ba \ir install/apply.sql
+\set file functions/internal/_now.sql \set sha256 a85a13062f55d411ecef622cfa1f2accef5ca5ea733862836eff2b34f800b3d5 \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 b185a868540f1e20dd1578f44dde493a2e9c5aeb430cf0dcc4ff1f0e3bfa65a4 \ir install/apply.sql
-\set file functions/internal/_parse_task.sql \set sha256 2a32e2fd7c2c5775fd1c2c3da31d36070c8673d7c73dc47b60b2746b2bb4e380 \ir install/apply.sql
+\set file functions/internal/_parse_task.sql \set sha256 989e10ef828ca6e4b17b4324d73a801c193c84f64d1cf9922a6e232bca9fd148 \ir install/apply.sql
 \set file functions/internal/_pause.sql \set sha256 802045cc830c315c73097601aa936543b23ab734b72e5a582bd39f71e0414415 \ir install/apply.sql
-\set file functions/internal/_record_usage.sql \set sha256 5d0402cfca7588b41f1e8bb66e8dd17bf84b3695e7554f5207e682f2ee4e3c18 \ir install/apply.sql
-\set file functions/internal/_refill.sql \set sha256 178d2f7aec6c4b876037b865f9ecd68c407f64253d9a470c5bc74a3b5f1975be \ir install/apply.sql
-\set file functions/internal/_refilled_at.sql \set sha256 3586a1fcb36e87ac82f0b4e3adc025a0cd3079a209a5e69936a3573689649760 \ir install/apply.sql
-\set file functions/internal/_report.sql \set sha256 329293bd42dd5ba5b791435daf7202b66cb2b01d276e76e729f8a09ca25c9d5f \ir install/apply.sql
-\set file functions/internal/_report_effect.sql \set sha256 df00eafd131d54c8bbd3bd1fe6edb2841c2f393e233d203429d0bc516a58ebb6 \ir install/apply.sql
+\set file functions/internal/_record_usage.sql \set sha256 787ffc7b512ecb21ee5baa0cf0b1a9a5fa5c3e8d2f367b8586290e9ca28abf61 \ir install/apply.sql
+\set file functions/internal/_refill.sql \set sha256 528de7ce3a9956f4f1ec34898939a7c1a4b3823d00738acbb98feff0b0c9bff2 \ir install/apply.sql
+\set file functions/internal/_refilled_at.sql \set sha256 edcbfb5f0d22613247a3d7b9451fed806121d08bdaa0e5da4f79b25088e8195d \ir install/apply.sql
+\set file functions/internal/_report.sql \set sha256 2690bb62109871d15f63fa8d422e90a81dc9c2e6984b59ff4a38794bc9ef3feb \ir install/apply.sql
+\set file functions/internal/_report_effect.sql \set sha256 cca44a142ef57021fdf342fdc6938e9e5fe07ce7b00f7c537051b23118e1be7d \ir install/apply.sql
 \set file functions/internal/_report_event.sql \set sha256 c1566e33772639ef4625a5f4ef5e74080827ec40b8b96d823cc9d981cf21f333 \ir install/apply.sql
-\set file functions/internal/_request_burst.sql \set sha256 3ce6d0deaee02a3d2198977be6c2d4fac5d4adaaa05c515d9cb309186a45cb6d \ir install/apply.sql
+\set file functions/internal/_request_burst.sql \set sha256 cdbfd36fbe179c570de6e1be6f100baeb532e57ffa72c3d90b5670cd3e616772 \ir install/apply.sql
 \set file functions/internal/_require_agent_definition.sql \set sha256 0f9b9205964f5b8a568fef26501645ed268cfef1456f7017cbff26acfb88c59d \ir install/apply.sql
 \set file functions/internal/_require_agents.sql \set sha256 48c2286848da176245eb89b9fef738a1069870ccacadbeef085afbb31f519920 \ir install/apply.sql
 \set file functions/internal/_require_between.sql \set sha256 481a44ff3094737bef1a34c1f22851a6eb3804d529b54687da24ce8c5fa2ed8e \ir install/apply.sql
@@ -77,40 +78,40 @@
 \set file functions/internal/_require_worker.sql \set sha256 ec22cb05a259e9571582eb247529e8e1b747afe8e232e6b1b8312657984de46a \ir install/apply.sql
 \set file functions/internal/_result_fault.sql \set sha256 db723ad2b1906b611acfc44968db69e801f51925c7d9f9cc6c4752201e45e85e \ir install/apply.sql
 \set file functions/internal/_retry.sql \set sha256 f03c9ca8fdbf9fb3827f3eda0e14b588d9f92a609f975ffaa604da3d5d993cdb \ir install/apply.sql
-\set file functions/internal/_room.sql \set sha256 de4edefbcc4d91559d59a11340f048a56af0deb4e8222e2efea982eea053e256 \ir install/apply.sql
+\set file functions/internal/_room.sql \set sha256 6fc50c66a2b41c01bc8d4135fadf3654d429e267ebe30ea26b6b4bfe7f32757a \ir install/apply.sql
 \set file functions/internal/_run_outcome.sql \set sha256 168d076a10f42037c9e1655bb86e05ac27e103096926ad6c26cf26e84c9df2d1 \ir install/apply.sql
-\set file functions/internal/_run_words.sql \set sha256 e6860293a2233803e5c5cd933985e6de8793a0b7a57c66c5cdc83ed9b3f8bbf4 \ir install/apply.sql
+\set file functions/internal/_run_words.sql \set sha256 59e56519f3b5b917db7da39a8229b2625aea28d1644b39bafd4c0df3917cef90 \ir install/apply.sql
 \set file functions/internal/_seen.sql \set sha256 2add6c3f77f4884d21fd0852188ba48bc02172fba510a4848c49e6ae8c0b4217 \ir install/apply.sql
 \set file functions/internal/_settle.sql \set sha256 fa52da2867aa0ba14a52a3e4430f756ed0f5b0e5d13c0a268fa1cae9e8f11520 \ir install/apply.sql
-\set file functions/internal/_token_burst.sql \set sha256 ecf29e869fde759b492076387bd602f51056f0f2827b1ab33c7203f19e304ed0 \ir install/apply.sql
+\set file functions/internal/_token_burst.sql \set sha256 c8d15de5e741c26a04f5f847025cc2146e06a6128188567f8421138cd36aa5aa \ir install/apply.sql
 \set file functions/internal/_usage_tokens.sql \set sha256 ddc6bdcce0b26f9215bb8a236f5b43e80da1848fb991ef1cde96128ebbe69455 \ir install/apply.sql
-\set file functions/internal/_waiting_words.sql \set sha256 14ac4d61dab0ec49590a5f81c440fa78ee26d34d18c16016bfbcf0eb7d4acd54 \ir install/apply.sql
+\set file functions/internal/_waiting_words.sql \set sha256 6b0c8bf991423f5ef430ae376638203f78f9b9572f40c0fc469545ad90daa9ac \ir install/apply.sql
 \set file functions/internal/_wake_due.sql \set sha256 d9690394da5ae40c7b0de0a1e34c2bb6c53bab9b9788e727e6d41f7eea252dd3 \ir install/apply.sql
 
 -- functions/submitter
 \set file functions/submitter/batch_tasks.sql \set sha256 67089590108e01ce781eb5381e94e3dfc49245a43a9a4b27475bc9e92c0bd7c2 \ir install/apply.sql
 \set file functions/submitter/cancel_batch.sql \set sha256 9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2 \ir install/apply.sql
 \set file functions/submitter/enqueue.sql \set sha256 bbc2ba6351d2f71eba0a5c46924325653c40244c16324d79ffef41f22f23696a \ir install/apply.sql
-\set file functions/submitter/enqueue_many.sql \set sha256 a74cc7974ad1d07f393ba9188002b684eb6cd905f21c18a516e374e3f255506d \ir install/apply.sql
+\set file functions/submitter/enqueue_many.sql \set sha256 4b10d93664b3c6daba977bc584c13f8f2d187e85de0d3fc5fbcfea7d941db2e5 \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 3deb61b1912dd37133901f5facb21a92537d8e9002f04f49671a2f8f6113753a \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 28e4394bb2bb5a388d9b5c5df2b2c48fb9a99e6fd8d8f438318dae799aee498f \ir install/apply.sql
-\set file functions/worker/dequeue.sql \set sha256 d61060f3a2a11d50318734b6638a18881adc845c50c56cbce245133e8ecbfe34 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 fdf947afc8e07d2c9dbeca1cbd59e03e2cd409f50ae5f9ac14ec805cadc9b9c2 \ir install/apply.sql
+\set file functions/worker/dequeue.sql \set sha256 de0aee7bf21c1f3450941c50e306095e6ba505f8dd15222080c4b113155722a8 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 e250351c5dcdad9f9ccc0f0b3e672da3858774b4e8c06e25b98dab54d4ea15b5 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 2d0f1060aa430974a328343b9ee603ad0eb2f56f6d2ae82577c94584bf253fab \ir install/apply.sql
-\set file functions/worker/release.sql \set sha256 2a0aa3daad40a4769d405b1b0ad52154c125f684bbc0b2eb3aa2dc461e52f66b \ir install/apply.sql
+\set file functions/worker/release.sql \set sha256 8ffa44e10fbe5afb6f271ce5c00150c829bd9713a36428bb738510c2420ecd5a \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 02479576d59bd62a344cc23ca5a899dbce7302df8cae2c7ea7294e08c0bee45f \ir install/apply.sql
 \set file functions/worker/runs_to_cancel.sql \set sha256 93d9491bc167c42b5b6e2473281519e3582140e2e925ab59d039d19ad459a52f \ir install/apply.sql
-\set file functions/worker/sweep.sql \set sha256 92aa81014464fc03f09c6617999ac262a7521186768de3957ab3472c20c63ae7 \ir install/apply.sql
+\set file functions/worker/sweep.sql \set sha256 b430a2d48f6b04aecb8fbcf7ba2cb475c57b9b14337fa613b3fd2945c6999335 \ir install/apply.sql
 
 -- functions/agent
 \set file functions/agent/callback.sql \set sha256 051dfbb62be804c560ad005cb42b2a2592cf095d0fa414035ee2d39214fd49b3 \ir install/apply.sql
-\set file functions/agent/complete.sql \set sha256 718ac179068a54bb5c0422846ea1a2b00d1b0563c36f1a46139cd665b1530ad2 \ir install/apply.sql
+\set file functions/agent/complete.sql \set sha256 5b9ba4e12fabcc35d190ea50d32ffdc19a391f2fe4f51a52217050e37a0ca542 \ir install/apply.sql
 \set file functions/agent/complete_many.sql \set sha256 16264364c7f2ddedbce067cce26463578364dcf11fd2ec086a2a6c2c830bc526 \ir install/apply.sql
 \set file functions/agent/fail.sql \set sha256 32385a40c1c4da6cfa7af63db3a2ba47ea7c914da3bafac30a4e9d7b6f9bdaa6 \ir install/apply.sql
-\set file functions/agent/report_progress.sql \set sha256 6b5c0d2ed40b3df22ebc762484ee8665d86ecf534f7078eadfc25c74611549c5 \ir install/apply.sql
+\set file functions/agent/report_progress.sql \set sha256 6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b \ir install/apply.sql
 \set file functions/agent/report_usage.sql \set sha256 82288a278ed3e36e24877c73291cc5b8766f4ba44acae57953b05ce82cbfc46f \ir install/apply.sql
 
 -- functions/operator
@@ -127,11 +128,11 @@
 \set file functions/viewer/agent_status.sql \set sha256 dba926c0ae050e72b55000fa396be7c176d57874327421b0c2f4ca3f55a31bbe \ir install/apply.sql
 \set file functions/viewer/batch_progress.sql \set sha256 11cf33c25ab77eaf5520703aabdce002ded4782b6233a47881f3460f83ac226e \ir install/apply.sql
 \set file functions/viewer/explain_task.sql \set sha256 35df128eda72e67713e36dfb6ec4d93ce61503c1bab88b693a0274f06924e3eb \ir install/apply.sql
-\set file functions/viewer/health.sql \set sha256 9aeb4aa7bfc325e6f11c2a9203bf98b009e7f5f214e9ae3d47bd51432ed2cfa1 \ir install/apply.sql
+\set file functions/viewer/health.sql \set sha256 228e71694a9ab4d928e67de6c830e0ab63b8c79be82afe930f5c026f81d99f4a \ir install/apply.sql
 \set file functions/viewer/list_tasks.sql \set sha256 b8ec49b728031463727d79ec08e6b8efe30ff6c0820627ff5e71d1b28e23d214 \ir install/apply.sql
 \set file functions/viewer/schema_version.sql \set sha256 f451f0971e84e14822f60ff1b0e39b4ea6641d73f1114d518675eaec53ede4c4 \ir install/apply.sql
 \set file functions/viewer/task_counts.sql \set sha256 69c0a76df134284a146f56d3da4aab74be770f7f721f456dca0639316ed84de9 \ir install/apply.sql
-\set file functions/viewer/task_detail.sql \set sha256 454bbe549bdc81851e6bc48cc332fe8eb4735d3cf9c782eae8dc4bd8c655ca6c \ir install/apply.sql
+\set file functions/viewer/task_detail.sql \set sha256 e63185990f820a264a83e2cb06df15299c8fc7d99af62b5b82a4e70c251380a1 \ir install/apply.sql
 
 -- functions/reader
 \set file functions/reader/task_result.sql \set sha256 c6d7748297226f79a170d35090dbb52466db5d9abb59128fcf53ca2214c2810f \ir install/apply.sql

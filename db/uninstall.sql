@@ -4,6 +4,7 @@
 -- Running it again does nothing.
 
 \set ON_ERROR_STOP on
+\set QUIET on
 begin;
 set local lock_timeout = '5s';
 select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('forebay.schema')) \g /dev/null

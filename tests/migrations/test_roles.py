@@ -1,6 +1,7 @@
 """Who may install, in which database, and what an uninstallation leaves."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from psycopg.conninfo import make_conninfo
@@ -32,6 +33,16 @@ def test_a_second_database_of_the_cluster_installs(new_database: NewDatabase, tr
     for dsn in (first, second):
         schema.upgrade(dsn, root=tree.root)
     assert catalog.read(first) == catalog.read(second)
+
+
+def test_databases_of_a_cluster_install_at_the_same_moment(
+    new_database: NewDatabase, tree: Tree
+) -> None:
+    """Installations that create the same roles at once all succeed."""
+    made = [new_database() for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda dsn: len(schema.upgrade(dsn, root=tree.root)), made))
+    assert done == [7, 7, 7, 7]
 
 
 def test_a_superuser_installs_the_same(new_database: NewDatabase, tree: Tree) -> None:

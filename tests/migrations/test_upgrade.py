@@ -76,7 +76,7 @@ def test_an_edited_migration_is_refused(dsn: str, tree: Tree, psql: Psql) -> Non
 
 def test_a_broken_file_is_named_with_its_line(dsn: str, tree: Tree, psql: Psql) -> None:
     """An error names file and line, and leaves nothing of the whole upgrade behind."""
-    tree.write("migrations/0003_break.sql", "-- first\n\nselect nosuch();\n")
+    tree.write("migrations/0003_break.sql", "select 'ü';\n\nselect nosuch();\n")
     with pytest.raises(SchemaError, match=r"^migrations/0003_break\.sql:3: .*nosuch\(\).*42883"):
         schema.upgrade(dsn, root=tree.root)
     done = psql(dsn, tree.root / "install.sql")

@@ -3,9 +3,9 @@
 from forebay.schema.apply import plan, upgrade
 from forebay.schema.files import SchemaError
 from forebay.schema.ledger import Applied, Step
-from forebay.schema.script import install_script, script
-from forebay.schema.status import Status, check_compatible, status
-from forebay.schema.verify import verify
+from forebay.schema.live import verify
+from forebay.schema.release import Status, check_compatible, status
+from forebay.schema.scripts import install_script, script
 
 __all__ = [
     "Applied",
