@@ -47,8 +47,16 @@ def server(folder: Path) -> Server:
 
 def workers(count: int, uid: int | None = None) -> ProcessPoolExecutor:
     """Return processes to run functions in, as another user when uid is given."""
-    become = (lambda: (os.setgroups([]), os.setgid(uid), os.setuid(uid))) if uid else None
-    return ProcessPoolExecutor(count, multiprocessing.get_context("fork"), initializer=become)
+    fork = multiprocessing.get_context("fork")
+    return ProcessPoolExecutor(count, fork, initializer=become, initargs=(uid or os.getuid(),))
+
+
+def become(uid: int) -> None:
+    """Turn this process into another user's, for good."""
+    if uid != os.getuid():
+        os.setgroups([])
+        os.setgid(uid)
+        os.setuid(uid)
 
 
 def refusal(action: Callable[[], object]) -> str:
