@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	&& echo $$python && break; done)
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test test-long lint install-sql released-schema lock wheel clean
+.PHONY: help demo test test-long lint install-sql release-sql lock wheel clean
 .DEFAULT_GOAL := help
 
 help: # List the targets
@@ -31,7 +31,7 @@ lint: .venv/dev.stamp # Check style, types and SQL; change nothing
 install-sql: .venv/dev.stamp # Write db/install.sql anew, after any change to the SQL files
 	@.venv/bin/forebay db install-script > db/install.sql
 
-released-schema: .venv/dev.stamp # Keep this release's schema, for later releases to be upgraded from
+release-sql: .venv/dev.stamp # Keep this release's schema, for later releases to be upgraded from
 	@mkdir -p tests/migrations/released
 	@.venv/bin/forebay db plan --sql --from-empty \
 	> tests/migrations/released/$$(.venv/bin/python -c 'import forebay; print(forebay.__version__)').sql

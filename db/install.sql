@@ -15,15 +15,15 @@
 -- functions/internal
 \set file functions/internal/_admit.sql \set sha256 b9874638aabd017a3132b02da7c00a9c0d472375a04e7f3b852afb72e685eeb6 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 6480fcb0cbb7d5b4fbf62cc48b637abda45f1e825fba0607eb000a799d884782 \ir install/apply.sql
-\set file functions/internal/_audit.sql \set sha256 32089e553f48a7593e9fa9d3b48c4c8a79114aff958c54985fb508629a3befa4 \ir install/apply.sql
-\set file functions/internal/_awaits_report.sql \set sha256 b25473f11590e21e4b89fad11eeb8c79a364d9fe23ea904c2b6115395d2cb999 \ir install/apply.sql
+\set file functions/internal/_audit.sql \set sha256 532177601fa9976a73ffaae502b6b01725465907e7630ddab31a3a19927a9a35 \ir install/apply.sql
+\set file functions/internal/_awaits_report.sql \set sha256 d795b04876601266db0767a7a1083c1430746c26b80f03d4ba6e6160afa8ccc7 \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
-\set file functions/internal/_best_priority.sql \set sha256 0dbcb235e0aa2a7c42456ac7ca1b7e5a9358080eb88620e6a51b5eff7f41c2cc \ir install/apply.sql
+\set file functions/internal/_best_priority.sql \set sha256 5ee7198487e4c64c948a393fe0907e248c8c3431b2422167ecf29300612b2f7a \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 97da07e9713ac35517628165e024bebfaf5e302d3bcd1df1b58ff3d8d5cd1b7f \ir install/apply.sql
 \set file functions/internal/_candidates.sql \set sha256 692f71ad087fc25525b35205674d7c57c98390a463e5c9adba4a4fb646d193fd \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 e04b48f39e04dcbe31e85b0008b170e54b1a7fd0c8ab4ebbe9bb6c498c130a4b \ir install/apply.sql
-\set file functions/internal/_count_ahead.sql \set sha256 4d2bdfae743e2ee87eb53f931f538e89921a4a283dcd395676e1352a48c0bc04 \ir install/apply.sql
-\set file functions/internal/_effects.sql \set sha256 edca2a94f2fd8503ec811445cdc632c837e5609d3ae1cc0a0ae92d9f471bc298 \ir install/apply.sql
+\set file functions/internal/_count_ahead.sql \set sha256 92e6e88345a157ace62d234d5a01340e4872a94df8e1246d52d63585861e0ed7 \ir install/apply.sql
+\set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 4667964164293805c5ecd2cf7b38e3f47c2b74adcd238d3bbc8ed45443646185 \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 adb4a051012f74a5904509a9301057f0be0eddb4678aa32e5d142ebe158240c1 \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
@@ -35,14 +35,14 @@
 \set file functions/internal/_get_batch.sql \set sha256 e37e4c4ce84841a4078cdc31483569e40f395e8ae5722ea1ab7c22beae13c168 \ir install/apply.sql
 \set file functions/internal/_get_task.sql \set sha256 c6fc5e6f42709483cd56eec6216f7d4ea40c3fe6125110c0190ad0df22ec5703 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 c82631f39c26769cc76d665ce9b1ec8235b0b6f3360475f99bb583cf0491c21a \ir install/apply.sql
-\set file functions/internal/_has_expired.sql \set sha256 755d36195a05c8f22d60c563c91d724ae337350272cd12c56a9eff30ea438e93 \ir install/apply.sql
-\set file functions/internal/_head_fits.sql \set sha256 e40e8590e6026d2b7afb245560b678666a0cb2329600f6a6486ed058d2fc1e13 \ir install/apply.sql
-\set file functions/internal/_head_tokens.sql \set sha256 4f06a162bc1bea25d7ad4e97efc5fb0ab026e74c26c8254d625116137dccf0a8 \ir install/apply.sql
-\set file functions/internal/_in_use.sql \set sha256 d7d5de36672fd50bdf2b00cc1315a4d600c12c594a882e68174817d3bea642ef \ir install/apply.sql
+\set file functions/internal/_has_expired.sql \set sha256 78cf24adac71ecf215d46f8423cf695291e6322dd4478ce51ce96aac9d9b8c98 \ir install/apply.sql
+\set file functions/internal/_head_fits.sql \set sha256 c35a9d74be178d13af9e0523d9ff79160a175e5e4eff4df7a8aa28f18b8e35b7 \ir install/apply.sql
+\set file functions/internal/_head_tokens.sql \set sha256 77d1d0f12de2ca755c4de4ba5faa8934d783f09263bbd6c72fed8418d317d44a \ir install/apply.sql
+\set file functions/internal/_in_use.sql \set sha256 c8790fb5345e871914d116c638a4d307972084fb9bc5a1cac61f8abcf5a49908 \ir install/apply.sql
 \set file functions/internal/_is_expired.sql \set sha256 b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12 \ir install/apply.sql
 \set file functions/internal/_is_external.sql \set sha256 5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b \ir install/apply.sql
 \set file functions/internal/_is_limited.sql \set sha256 37ef8a52e51582e39cb931859f9c121ba59ada12b7d53a7ab8b8f73fcb8f2926 \ir install/apply.sql
-\set file functions/internal/_is_original.sql \set sha256 962b9c892c908dd5689138eb45db681da509ef79c4ed018f6e319f8e363a268e \ir install/apply.sql
+\set file functions/internal/_is_original.sql \set sha256 5901b690f55ffadfef1f3d9c04001ccc59281742821255d0fa0bbb37a554c9d3 \ir install/apply.sql
 \set file functions/internal/_json_boolean.sql \set sha256 a769eaa3a99ba7bf2bb0b51107d5b8bd2f880cbe03f932e1c5c10e75a246196e \ir install/apply.sql
 \set file functions/internal/_json_integer.sql \set sha256 aa89010552744c1f8531110d1ff75fbf302d3f7b3c90de56fa26ec9d05963fe6 \ir install/apply.sql
 \set file functions/internal/_json_number.sql \set sha256 d2497f88bc602b9fc8f236967d3addb306b2466f47095efa3f2f473f81fe3a88 \ir install/apply.sql
@@ -54,7 +54,7 @@
 \set file functions/internal/_match_keys.sql \set sha256 9773b929e0e37219b8803411055dc696b6958206c9ef9ad9c7e1435aaa3f48a3 \ir install/apply.sql
 \set file functions/internal/_matching_tasks.sql \set sha256 b3eebffa8f759b257bfe8793811bf96d3fd1e4f23a37d4d181026835318136d3 \ir install/apply.sql
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
-\set file functions/internal/_next_round.sql \set sha256 93e3b2df0bf621c18bc8c824a5493955d028c7709da87f4ee2c0afebd7a39dad \ir install/apply.sql
+\set file functions/internal/_next_round.sql \set sha256 8b94e98b82a62f1c413e9069ac3308f640c837169d790d005277ea9d3ddd7473 \ir install/apply.sql
 \set file functions/internal/_notify.sql \set sha256 ed625a819dd4e69241fd934d2cdbaab2ae38a2175881170955e2b25d521023ba \ir install/apply.sql
 \set file functions/internal/_now.sql \set sha256 a85a13062f55d411ecef622cfa1f2accef5ca5ea733862836eff2b34f800b3d5 \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 b185a868540f1e20dd1578f44dde493a2e9c5aeb430cf0dcc4ff1f0e3bfa65a4 \ir install/apply.sql
@@ -76,7 +76,7 @@
 \set file functions/internal/_require_size.sql \set sha256 028dc0b1f7148494435d482d8c2cc6a58cd1e092790a24e72bf02f83b2f5fc90 \ir install/apply.sql
 \set file functions/internal/_require_statuses.sql \set sha256 f544d1fe66cce0f9846681661ce65e83ce05a4846932a9225fdab714ee731c89 \ir install/apply.sql
 \set file functions/internal/_require_worker.sql \set sha256 ec22cb05a259e9571582eb247529e8e1b747afe8e232e6b1b8312657984de46a \ir install/apply.sql
-\set file functions/internal/_result_fault.sql \set sha256 db723ad2b1906b611acfc44968db69e801f51925c7d9f9cc6c4752201e45e85e \ir install/apply.sql
+\set file functions/internal/_result_fault.sql \set sha256 735a89744a3ddf4158111f47564dc8f1b9f8124e1e307a8c80ebb17420fc50a2 \ir install/apply.sql
 \set file functions/internal/_retry.sql \set sha256 f03c9ca8fdbf9fb3827f3eda0e14b588d9f92a609f975ffaa604da3d5d993cdb \ir install/apply.sql
 \set file functions/internal/_room.sql \set sha256 6fc50c66a2b41c01bc8d4135fadf3654d429e267ebe30ea26b6b4bfe7f32757a \ir install/apply.sql
 \set file functions/internal/_run_outcome.sql \set sha256 168d076a10f42037c9e1655bb86e05ac27e103096926ad6c26cf26e84c9df2d1 \ir install/apply.sql
@@ -84,14 +84,14 @@
 \set file functions/internal/_seen.sql \set sha256 2add6c3f77f4884d21fd0852188ba48bc02172fba510a4848c49e6ae8c0b4217 \ir install/apply.sql
 \set file functions/internal/_settle.sql \set sha256 fa52da2867aa0ba14a52a3e4430f756ed0f5b0e5d13c0a268fa1cae9e8f11520 \ir install/apply.sql
 \set file functions/internal/_token_burst.sql \set sha256 c8d15de5e741c26a04f5f847025cc2146e06a6128188567f8421138cd36aa5aa \ir install/apply.sql
-\set file functions/internal/_usage_tokens.sql \set sha256 ddc6bdcce0b26f9215bb8a236f5b43e80da1848fb991ef1cde96128ebbe69455 \ir install/apply.sql
+\set file functions/internal/_usage_tokens.sql \set sha256 f512691da012fcfd4ef79f53fb69e118cc745debc42fc12872323e2e50e3bc39 \ir install/apply.sql
 \set file functions/internal/_waiting_words.sql \set sha256 6b0c8bf991423f5ef430ae376638203f78f9b9572f40c0fc469545ad90daa9ac \ir install/apply.sql
 \set file functions/internal/_wake_due.sql \set sha256 d9690394da5ae40c7b0de0a1e34c2bb6c53bab9b9788e727e6d41f7eea252dd3 \ir install/apply.sql
 
 -- functions/submitter
 \set file functions/submitter/batch_tasks.sql \set sha256 67089590108e01ce781eb5381e94e3dfc49245a43a9a4b27475bc9e92c0bd7c2 \ir install/apply.sql
 \set file functions/submitter/cancel_batch.sql \set sha256 9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2 \ir install/apply.sql
-\set file functions/submitter/enqueue.sql \set sha256 bbc2ba6351d2f71eba0a5c46924325653c40244c16324d79ffef41f22f23696a \ir install/apply.sql
+\set file functions/submitter/enqueue.sql \set sha256 0b720d0acb5ec1c020ea6f7d1c1d8a427f2560c993f3b7aaa1d5565c01223347 \ir install/apply.sql
 \set file functions/submitter/enqueue_many.sql \set sha256 4b10d93664b3c6daba977bc584c13f8f2d187e85de0d3fc5fbcfea7d941db2e5 \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 3deb61b1912dd37133901f5facb21a92537d8e9002f04f49671a2f8f6113753a \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
@@ -115,14 +115,14 @@
 \set file functions/agent/report_usage.sql \set sha256 82288a278ed3e36e24877c73291cc5b8766f4ba44acae57953b05ce82cbfc46f \ir install/apply.sql
 
 -- functions/operator
-\set file functions/operator/cancel.sql \set sha256 4d9863ac3f96da16518ab68b8e7adb5bf9e6347a1de30153011c663426b1ec7b \ir install/apply.sql
+\set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql
 \set file functions/operator/open_installation.sql \set sha256 d1d5450c25960cb8cc11f3bb13b2da914f6e292d55e47fa1e727dadd18fc9b4e \ir install/apply.sql
 \set file functions/operator/pause_agent.sql \set sha256 4054a24a892e494ac03b4b3ae9006bb426c81a456bf544562e3bee687394bddd \ir install/apply.sql
 \set file functions/operator/register_agent.sql \set sha256 f150b4d05c385c89e10c67d2ed21539f754ebb89109a1ffcadb0ffba8af5bf82 \ir install/apply.sql
 \set file functions/operator/reprioritize.sql \set sha256 c9172a0708c1d16a4b7b526a3d53a42b05f5384f30587e21ed7de392902b7921 \ir install/apply.sql
 \set file functions/operator/reprocess.sql \set sha256 20d34a9fabbcf72533c134d924e9ac9de0d1fd78928366a0b0a5915f8db4f8f1 \ir install/apply.sql
 \set file functions/operator/resume_agent.sql \set sha256 232b0349e69192e7124df03b8b6ff4998f8ad19fc46488c70bfedd8ce8cfacb7 \ir install/apply.sql
-\set file functions/operator/retry.sql \set sha256 123bc423f082f4763d1bbd145b63e800f0ffa1f76d98e426e5fbfa61dc961399 \ir install/apply.sql
+\set file functions/operator/retry.sql \set sha256 c26f542f819b28dc1af1549b2c504b076d9495d3ccf82c627cdbf2a027945c52 \ir install/apply.sql
 
 -- functions/viewer
 \set file functions/viewer/agent_status.sql \set sha256 dba926c0ae050e72b55000fa396be7c176d57874327421b0c2f4ca3f55a31bbe \ir install/apply.sql

@@ -2,6 +2,7 @@
 
 \set ON_ERROR_STOP on
 \set QUIET on
+\encoding UTF8
 \set seen ' '
 \set is_changed false
 

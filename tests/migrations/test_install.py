@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from forebay import schema
 from forebay.schema.files import sql_root
 from migrations import catalog
 from migrations.conftest import NewDatabase, Psql
-from migrations.tree import Tree
+from migrations.tree import ADD_NOTE, Tree
 
 
 def applied(dsn: str) -> list[tuple[object, ...]]:
@@ -124,3 +125,17 @@ def test_the_script_for_an_installation(dsn: str, tree: Tree, psql: Psql, tmp_pa
     again = psql(dsn, file)
     assert again.returncode == 3
     assert "changed after this script was written" in again.stderr
+
+
+def test_the_clients_encoding_does_not_matter(
+    new_database: NewDatabase, tree: Tree, psql: Psql, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal set to another encoding installs the same texts."""
+    tree.write("functions/agent/add_note.sql", ADD_NOTE.replace("Keep a note", "Notiz für später"))
+    by_psql, by_upgrade = new_database(), new_database()
+    schema.upgrade(by_upgrade, root=tree.root)
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    done = psql(by_psql, tree.root / "install.sql")
+    assert done.returncode == 0, done.stderr
+    monkeypatch.delenv("PGCLIENTENCODING")
+    assert catalog.read(by_psql) == catalog.read(by_upgrade)

@@ -101,4 +101,5 @@ def _sentence(step: Step, error: psycopg.Error) -> str:
         else ""
     )
     reason = said.message_primary or str(error)
-    return f"{step.name}{line}: {reason} ({error.sqlstate}). {hint}".strip()
+    state = f" ({error.sqlstate})" if error.sqlstate else ""
+    return f"{step.name}{line}: {reason}{state}. {hint}".strip()

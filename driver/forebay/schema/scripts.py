@@ -35,6 +35,7 @@ _SCRIPT = """\
 
 \\set ON_ERROR_STOP on
 \\set QUIET on
+\\encoding UTF8
 begin;
 {settings} \\g /dev/null
 {guard}
