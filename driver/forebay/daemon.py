@@ -40,7 +40,7 @@ class Daemon:
     """Dispatch the work of one database to launchers until it is stopped.
 
     The database's role must be a member of forebay_worker and forebay_agent. `worker` is the name
-    under which it claims, new at every start.
+    under which it claims, new at every start. It claims for these agents only; None is all.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class Daemon:
         local: LocalLauncher,
         *,
         external: Sequence[ExternalLauncher] = (),
+        agents: Sequence[str] | None = None,
         pace: Pace | None = None,
     ) -> None:
         self.worker = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:12]}"
@@ -57,6 +58,7 @@ class Daemon:
         self._launchers: list[Launcher] = [local, *external]
         self._local_launcher = local
         self._external_launchers = external
+        self._agents = agents
         self._stop = threading.Event()
         self._wake = threading.Event()
 
@@ -131,7 +133,9 @@ class Daemon:
         return True
 
     def _claim_and_launch(self) -> None:
-        self._claimed = sum([self._dispatch.claim(launcher) for launcher in self._launchers])
+        self._claimed = sum(
+            [self._dispatch.claim(launcher, self._agents) for launcher in self._launchers]
+        )
         if self._claimed:
             self._dispatch.launch()
 

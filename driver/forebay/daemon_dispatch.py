@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from forebay.calls import worker as calls
@@ -40,14 +40,15 @@ class Dispatch:
         self._on_told = on_told
         self._stop = stop
 
-    def claim(self, launcher: Launcher) -> int:
-        """Claim as many attempts as the launcher has slots for; return how many."""
+    def claim(self, launcher: Launcher, agents: Sequence[str] | None) -> int:
+        """Claim as many attempts of these agents as the launcher has slots for; return how many."""
         room = min(launcher.slots - len(self._runs.of(launcher)), LARGEST_CLAIM)
         if room <= 0:
             return 0
         claimed = self._caller.call(
             calls.dequeue,
             worker=self._caller.worker,
+            agents=agents,
             batch_size=room,
             launchers=[launcher.name],
         )
