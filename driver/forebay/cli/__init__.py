@@ -1,0 +1,58 @@
+"""The command line: a module per noun.
+
+Modules import what is heavy (psycopg, rich, the driver) inside their commands, so that `--help`
+answers at once. Exit codes: 0 done, 1 refused, 2 usage; an interrupt ends with 130.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from forebay.cli import acts, agent, batch, db, demo, pg, psql, run, submit, tasks
+from forebay.cli.errors import sentence
+
+__all__ = ["app", "main"]
+
+WORK, AGENTS, DATABASE = "Work", "Running it", "The database"
+
+app = typer.Typer(
+    help="Forebay: the control plane of long-running agent work, in one Postgres database.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+for command in (
+    submit.submit,
+    tasks.tasks,
+    tasks.task,
+    tasks.explain,
+    batch.batch,
+    acts.cancel,
+    acts.retry,
+    acts.reprocess,
+    acts.reprioritize,
+):
+    app.command(rich_help_panel=WORK)(command)
+app.add_typer(agent.app, name="agent", rich_help_panel=AGENTS)
+app.command(rich_help_panel=AGENTS)(run.run)
+app.command(rich_help_panel=AGENTS)(demo.demo)
+app.add_typer(db.app, name="db", rich_help_panel=DATABASE)
+app.add_typer(pg.app, name="pg", rich_help_panel=DATABASE)
+app.command(rich_help_panel=DATABASE, context_settings=psql.PASS_ON)(psql.psql)
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run one command and exit. An error is one sentence on stderr; FOREBAY_DEBUG=1 raises it."""
+    try:
+        app(args, prog_name="forebay")
+    except BrokenPipeError:  # the reader of our output left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except Exception as error:
+        if os.environ.get("FOREBAY_DEBUG") == "1":
+            raise
+        print(f"forebay: {sentence(error)}", file=sys.stderr)
+        sys.exit(1)

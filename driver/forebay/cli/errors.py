@@ -1,0 +1,65 @@
+"""What the command line says when it cannot do what was asked: one sentence, and exit code 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import psycopg
+
+
+class Refused(Exception):
+    """Stop the command; the text is one sentence that names what is wrong and how to fix it."""
+
+
+def sentence(error: Exception) -> str:
+    """Return what to tell the person about error, on one line."""
+    return " ".join(_sentence(error).split())
+
+
+def _sentence(error: Exception) -> str:
+    import psycopg
+
+    from forebay.embedded import EmbeddedPostgresError
+    from forebay.errors import ForebayError
+    from forebay.schema import SchemaError
+
+    match error:
+        case Refused() | EmbeddedPostgresError() | SchemaError():
+            return str(error)
+        case ForebayError():
+            return _joined(str(error), error.detail, error.hint)
+        case psycopg.Error():
+            return _of_the_database(error)
+        case UnicodeEncodeError():
+            return f"{error.object!r} is not UTF-8: write it in UTF-8."
+        case OSError(strerror=str(what), filename=str(name)):
+            return f"{name}: {what}."
+    return (
+        f"Unexpected {type(error).__name__}: {error}."
+        " This is a bug: run it again with FOREBAY_DEBUG=1 and report what that shows."
+    )
+
+
+def _of_the_database(error: psycopg.Error) -> str:
+    from psycopg import errors
+
+    said = (error.diag.message_primary or str(error)).rstrip()
+    match error:
+        case errors.InvalidSchemaName() | errors.UndefinedFunction():
+            return (
+                f"The database has no Forebay, or another version of it ({said}):"
+                " run 'forebay db upgrade'."
+            )
+        case errors.InsufficientPrivilege():
+            return (
+                f"The database refuses this login ({said}): grant it the forebay_* role for that."
+            )
+        case _ if error.sqlstate is None:
+            return f"Cannot reach the database ({said}): check --dsn or FOREBAY_DATABASE_URL."
+    return _joined(said, error.diag.message_detail, error.diag.message_hint)
+
+
+def _joined(*parts: str | None) -> str:
+    """Return the parts as sentences."""
+    return " ".join(part if part.endswith(".") else f"{part}." for part in parts if part)

@@ -1,0 +1,67 @@
+"""The options that commands share, and the words that people write for numbers and times."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import Annotated
+
+import typer
+
+STATUSES = ("enqueued", "processing", "completed", "failed", "cancelled")
+PRIORITIES = {"urgent": 10, "normal": 0, "bulk": -10}
+PRIORITY = "urgent|normal|bulk|NUMBER"
+HIGHER_FIRST = "Higher goes first: urgent is 10, normal 0, bulk -10."
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def parse_priority(text: str) -> int:
+    """Return the priority of a name, or the number itself; higher goes first."""
+    try:
+        priority = PRIORITIES[text] if text in PRIORITIES else int(text)
+    except ValueError:
+        priority = 1 << 15
+    if not -(1 << 15) <= priority < 1 << 15:
+        raise typer.BadParameter(
+            f"{text!r} is not urgent, normal, bulk or a number from -32768 to 32767."
+        )
+    return priority
+
+
+def parse_status(text: str) -> str:
+    """Return the status itself, if it is one."""
+    if text not in STATUSES:
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(STATUSES)}.")
+    return text
+
+
+def parse_duration(text: str) -> timedelta:
+    """Return the duration of 90, 90s, 5m, 1.5h or 2d; a bare number is seconds."""
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smhd]?)", text.strip())
+    if not found:
+        raise typer.BadParameter(f"{text!r} is not a duration such as 90s, 5m, 1h or 2d.")
+    return timedelta(**{UNITS[found[2] or "s"]: float(found[1])})
+
+
+def parse_time(text: str) -> datetime:
+    """Return the moment of an ISO 8601 text; one without an offset is in this computer's zone."""
+    try:
+        return datetime.fromisoformat(text).astimezone()
+    except (ValueError, OverflowError):
+        raise typer.BadParameter(
+            f"{text!r} is not a time such as 2026-11-29 or 2026-11-29T18:00:00+01:00."
+        ) from None
+
+
+Dsn = Annotated[
+    str | None,
+    typer.Option(
+        "--dsn",
+        envvar="FOREBAY_DATABASE_URL",
+        show_default="the embedded server, when it runs",
+        help="The database, as a URL or as keywords.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for scripts.")]
+Reason = Annotated[str | None, typer.Option("--reason", help="Why, for the audit log.")]
+TaskIds = Annotated[list[int], typer.Argument(metavar="ID...", min=1, help="Tasks.")]

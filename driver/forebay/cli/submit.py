@@ -1,0 +1,101 @@
+"""Submit PDF files: copy them to where agents read them, and enqueue one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forebay.cli import output
+from forebay.cli.database import connect, person
+from forebay.cli.errors import Refused
+from forebay.cli.options import HIGHER_FIRST, PRIORITIES, PRIORITY, Dsn, Json, parse_priority
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from forebay.cli.documents import Stored
+
+SUBMITTED: output.Columns = {"task": itemgetter("task_id"), "document": itemgetter("name")}
+
+
+def submit(
+    files: Annotated[list[Path], typer.Argument(metavar="FILES...", help="PDF files.")],
+    agent: Annotated[str, typer.Option(help="Who does the work.")] = "parse_document",
+    priority: Annotated[
+        int,
+        typer.Option(
+            parser=parse_priority, metavar=PRIORITY, show_default="normal", help=HIGHER_FIRST
+        ),
+    ] = PRIORITIES["normal"],
+    customer: Annotated[str | None, typer.Option(help="For whom.")] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", show_default="the first file", help="The batch's name."),
+    ] = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Submit PDF files as one batch, all of them or none."""
+    from forebay.cli import documents
+
+    checked = [(path, documents.problem(path)) for path in files]
+    if refused := [f"{path} {why}" for path, why in checked if why]:
+        for line in refused[:-1]:
+            output.note(f"forebay: {line}")
+        raise Refused(refused[-1])
+    with connect(dsn) as conn, documents.stored(files) as copies:
+        batch_id, task_ids = enqueue(
+            conn,
+            copies,
+            agent,
+            [priority] * len(copies),
+            name=batch or _name_of(copies),
+            customer=customer,
+        )
+    tasks = [
+        {"task_id": task_id, "name": copy.name}
+        for task_id, copy in zip(task_ids, copies, strict=True)
+    ]
+    if as_json:
+        output.print_json({"batch_id": batch_id, "tasks": tasks})
+    else:
+        output.print_rows(tasks, SUBMITTED, as_json)
+        print(f"Batch {batch_id} is in line: watch it with 'forebay batch {batch_id} --watch'.")
+
+
+def enqueue(
+    conn: psycopg.Connection[Any],
+    copies: Sequence[Stored],
+    agent: str,
+    priorities: Sequence[int],
+    *,
+    name: str,
+    customer: str | None = None,
+) -> tuple[int, list[int]]:
+    """Open a batch and enqueue one task a copy, in one transaction.
+
+    Returns the batch, and the tasks in the order of copies.
+    """
+    from forebay.calls import submitter
+
+    tasks = [
+        {
+            "payload": copy.payload,
+            "priority": priority,
+            "estimated_tokens": copy.estimated_tokens,
+        }
+        for copy, priority in zip(copies, priorities, strict=True)
+    ]
+    with conn.transaction():
+        batch_id = submitter.open_batch(conn, name=name, customer=customer, owner=person())
+        rows = submitter.enqueue_many(conn, agent=agent, tasks=tasks, batch_id=batch_id)
+    return batch_id, [row.task_id for row in sorted(rows, key=lambda row: row.ordinal)]
+
+
+def _name_of(copies: Sequence[Stored]) -> str:
+    more = f" and {len(copies) - 1} more" if len(copies) > 1 else ""
+    return f"{copies[0].name}{more}"

@@ -1,0 +1,153 @@
+"""The command line as a whole: what it says without a database, to bad input, and to its reader."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from forebay.cli import main
+from forebay.cli.psql import pg_environment
+from support.cli import Cli
+from support.server import TestServer
+
+COMMAND = (sys.executable, "-m", "forebay.cli")
+COMMANDS = (
+    *("submit", "tasks", "task", "explain", "batch", "cancel", "retry", "reprocess"),
+    *("reprioritize", "agent", "run", "demo", "db", "pg", "psql"),
+)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    """Run commands where no database is configured."""
+    monkeypatch.delenv("FOREBAY_DATABASE_URL", raising=False)
+    monkeypatch.delenv("FOREBAY_DEBUG", raising=False)
+    monkeypatch.setenv("FOREBAY_HOME", str(tmp_path))
+    return Cli(capsys)
+
+
+def test_help_names_every_command(cli: Cli) -> None:
+    """`--help` lists the commands, and every one of them explains itself."""
+    listed = cli("--help")
+    assert listed.code == 0
+    for command in COMMANDS:
+        assert command in listed.out
+        assert cli(command, "--help").code == 0
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        ("no-such-command",),
+        ("tasks", "--limit", "many"),
+        ("tasks", "--status", "lost"),
+        ("tasks", "--since", "yesterday"),
+        ("task",),
+        ("cancel",),
+        ("reprioritize", "1"),
+        ("submit", "a.pdf", "--priority", "40000"),
+        ("agent", "pause"),
+        ("agent", "pause", "one", "--all"),
+        ("agent", "set", "one", "--lease", "soon"),
+        ("agent", "set", "one", "--launcher", "rocket"),
+        ("pg", "start", "--port", "70000"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(cli: Cli, args: tuple[str, ...]) -> None:
+    """A command that cannot be understood does nothing and ends with 2."""
+    assert cli(*args).code == 2
+
+
+def test_no_database_is_refused_with_both_ways_out(cli: Cli) -> None:
+    """Without a database the one sentence names the setting and the embedded server."""
+    answer = cli("tasks", "--json")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.count("\n") == 1
+    assert "FOREBAY_DATABASE_URL" in answer.err
+    assert "forebay pg start" in answer.err
+
+
+@pytest.mark.parametrize(
+    "dsn", ["postgresql://nobody:secret@127.0.0.1:1/none", "not a dsn secret", "host=/nowhere"]
+)
+def test_wrong_dsn_is_one_sentence_without_its_password(cli: Cli, dsn: str) -> None:
+    """A database that cannot be reached is named as such, and no secret is repeated."""
+    answer = cli("tasks", "--dsn", dsn)
+    assert answer.code == 1
+    assert answer.err.count("\n") == 1
+    assert "secret" not in answer.err
+    assert "database" in answer.err
+
+
+def test_database_without_the_schema_is_refused(cli: Cli, server: TestServer) -> None:
+    """An empty database is answered with the command that installs the schema."""
+    answer = cli("tasks", "--dsn", server.dsn(server.user, "postgres"))
+    assert answer.code == 1
+    assert "forebay db upgrade" in answer.err
+
+
+def test_login_without_the_role_is_refused(cli: Cli, role_dsn: Callable[..., str]) -> None:
+    """A viewer who acts is told that a role is missing."""
+    answer = cli("cancel", 1, "--dsn", role_dsn("viewer"))
+    assert answer.code == 1
+    assert "forebay_" in answer.err
+
+
+def test_debug_shows_the_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With FOREBAY_DEBUG=1 the error itself comes out."""
+    monkeypatch.setenv("FOREBAY_DEBUG", "1")
+    with pytest.raises(Exception, match="FOREBAY_DATABASE_URL"):
+        main(["tasks"])
+
+
+def test_dsn_in_the_environment_is_not_shown_in_help(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Help names the variable and never its value."""
+    monkeypatch.setenv("FOREBAY_DATABASE_URL", "postgresql://me:secret@host/db")
+    assert "secret" not in cli("tasks", "--help").out
+
+
+def test_psql_opens_the_database_without_showing_its_dsn(dsn: str) -> None:
+    """`forebay psql` passes its arguments on, and the connection through the environment."""
+    environment = os.environ | {"FOREBAY_DATABASE_URL": dsn}
+    query = "select current_database()"
+    done = subprocess.run(
+        [*COMMAND, "psql", "-A", "-t", "-c", query],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]
+
+
+def test_psql_environment_holds_the_whole_dsn() -> None:
+    """Every part of a DSN has its PG* variable."""
+    assert pg_environment("postgresql://me:p%40ss@host:5433/db?sslmode=require") == {
+        "PGUSER": "me",
+        "PGPASSWORD": "p@ss",
+        "PGHOST": "host",
+        "PGPORT": "5433",
+        "PGDATABASE": "db",
+        "PGSSLMODE": "require",
+    }
+
+
+def test_reader_that_leaves_early_is_no_error(dsn: str) -> None:
+    """`forebay tasks --json | head` ends without a traceback."""
+    script = f"{sys.executable} -m forebay.cli db status --json | true"
+    done = subprocess.run(
+        ["sh", "-c", script],
+        env=os.environ | {"FOREBAY_DATABASE_URL": dsn},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stderr == ""

@@ -1,0 +1,146 @@
+"""Submitting files: copied under names of our own, enqueued as one batch or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from forebay.calls import operator, reader
+from support.cli import Cli
+
+PDF = b"%PDF-1.4\nnot much of one\n"
+NAMES = ("..\\up.pdf", "請求書 nº 1 'x' %s.pdf", "a\nb.pdf", "x" * 250 + ".pdf", "-rf.pdf")
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> Path:
+    """Return the folder that copies go to."""
+    return tmp_path / "storage"
+
+
+@pytest.fixture
+def cli(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    role_dsn: Callable[..., str],
+    storage: Path,
+) -> Cli:
+    """Run commands as a member of every caller's role, with a storage root of the test's own."""
+    monkeypatch.delenv("FOREBAY_DEBUG", raising=False)
+    monkeypatch.setenv("FOREBAY_STORAGE_ROOTS", f"{storage}{os.pathsep}/elsewhere")
+    monkeypatch.setenv("FOREBAY_DATABASE_URL", role_dsn("all"))
+    return Cli(capsys)
+
+
+@pytest.fixture
+def conn(connect: Callable[..., psycopg.Connection]) -> psycopg.Connection:
+    """Connect as every caller, to a database that knows the document agent."""
+    conn = connect("all")
+    operator.register_agent(conn, agent="parse_document")
+    return conn
+
+
+def pdf(path: Path, content: bytes = PDF) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def test_files_become_one_batch(
+    cli: Cli, conn: psycopg.Connection, storage: Path, tmp_path: Path
+) -> None:
+    """One task a file, in order; the copy has a name of ours and the person's name is data."""
+    files = [pdf(tmp_path / "in" / "a.pdf"), pdf(tmp_path / "other" / "a.pdf", PDF + b"2")]
+    answer = cli(
+        *("submit", *files, "--priority", "urgent", "--customer", "acme"),
+        *("--batch", "october", "--json"),
+    )
+    assert answer.code == 0, answer.err
+    document = answer.json
+    assert [task["name"] for task in document["tasks"]] == ["a.pdf", "a.pdf"]
+    for file, task in zip(files, document["tasks"], strict=True):
+        payload = reader.task_result(conn, task_id=task["task_id"]).payload
+        assert payload["name"] == "a.pdf"
+        assert (storage / payload["document"]).read_bytes() == file.read_bytes()
+    rows = cli("tasks", "--batch", document["batch_id"], "--json").json
+    assert {(row["priority"], row["customer"]) for row in rows} == {(10, "acme")}
+    batch = cli("batch", document["batch_id"], "--json").json
+    assert (batch["name"], batch["tasks"]) == ("october", 2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_fl1_no_name_leads_anywhere(
+    cli: Cli, conn: psycopg.Connection, storage: Path, tmp_path: Path, name: str
+) -> None:
+    """FL1: whatever a file is called, its copy lies in the storage root under a name of ours."""
+    file = pdf(tmp_path / "in" / name)
+    answer = cli("submit", "--json", "--", file)
+    assert answer.code == 0, answer.err
+    (copy,) = storage.iterdir()
+    assert copy.name != file.name
+    (task,) = answer.json["tasks"]
+    assert reader.task_result(conn, task_id=task["task_id"]).payload == {
+        "document": copy.name,
+        "name": file.name,
+    }
+
+
+def test_a_name_that_is_no_utf8_is_submitted(
+    cli: Cli, conn: psycopg.Connection, tmp_path: Path
+) -> None:
+    """Bytes that are no text stand as U+FFFD in the name, and the file is taken."""
+    file = Path(os.fsdecode(os.fsencode(tmp_path / "caf") + b"\xe9.pdf"))
+    file.write_bytes(PDF)
+    answer = cli("submit", file, "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["tasks"][0]["name"] == "caf\ufffd.pdf"
+
+
+def test_bad_files_are_refused_one_sentence_each(
+    cli: Cli, conn: psycopg.Connection, storage: Path, tmp_path: Path
+) -> None:
+    """FL4: one bad file refuses all; every one is named with its reason, and nothing is stored."""
+    good = pdf(tmp_path / "good.pdf")
+    empty = pdf(tmp_path / "empty.pdf", b"")
+    text = pdf(tmp_path / "text.pdf", b"hello")
+    answer = cli("submit", good, empty, text, tmp_path, tmp_path / "missing.pdf")
+    assert answer.code == 1
+    assert answer.err.splitlines() == [
+        f"forebay: {empty} is empty: export it again.",
+        f"forebay: {text} is not a PDF: pass PDF files only.",
+        f"forebay: {tmp_path} is a folder: pass the files in it, such as folder/*.pdf.",
+        f"forebay: {tmp_path}/missing.pdf does not exist: check the name.",
+    ]
+    assert not storage.exists()
+    assert cli("tasks", "--json").json == []
+
+
+def test_fl8_copies_go_when_the_batch_is_refused(
+    cli: Cli, conn: psycopg.Connection, storage: Path, tmp_path: Path
+) -> None:
+    """FL8: a refused submit leaves no file without a task, and no batch without tasks."""
+    answer = cli("submit", pdf(tmp_path / "a.pdf"), "--agent", "nobody")
+    assert (answer.code, "nobody" in answer.err) == (1, True)
+    assert list(storage.iterdir()) == []
+    assert cli("batch", 1).code == 1
+
+
+def test_estimated_tokens_grow_with_the_pages(
+    cli: Cli, conn: psycopg.Connection, tmp_path: Path
+) -> None:
+    """A document of 3 pages is estimated at 3 times one of 1 page."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    for pages in (1, 3):
+        canvas = Canvas(str(tmp_path / f"{pages}.pdf"))
+        for _ in range(pages):
+            canvas.drawString(72, 720, "Invoice")
+            canvas.showPage()
+        canvas.save()
+    tasks = cli("submit", tmp_path / "1.pdf", tmp_path / "3.pdf", "--json").json["tasks"]
+    one, three = (cli("task", task["task_id"], "--json").json["estimated_tokens"] for task in tasks)
+    assert three == 3 * one > 0
