@@ -24,6 +24,7 @@ def test_a_released_schema_upgrades_to_the_fresh_one(
     upgraded, fresh = new_database(), new_database()
     done = psql(upgraded, release)
     assert done.returncode == 0, done.stderr
+    assert schema.status(upgraded).installed == release.stem
     schema.upgrade(upgraded)
     schema.upgrade(fresh)
     assert schema.verify(upgraded) == []
