@@ -1,0 +1,76 @@
+"""Settings and logs: what is missing is named, and no secret gets out."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from forebay import logs
+from forebay.errors import MissingSettingError
+from forebay.settings import Settings
+
+SECRET = "postgresql://app:hunter2@db.example/forebay"
+
+
+class Terminal(io.StringIO):
+    """A stream that says that a person reads it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _keep_logging() -> Iterator[None]:
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
+    yield
+    root.handlers[:], root.level = before[0], before[1]
+
+
+@pytest.mark.parametrize("environment", [{}, {"FOREBAY_DATABASE_URL": "  "}])
+def test_a_missing_setting_is_named(environment: dict[str, str]) -> None:
+    """The error names the variable and shows what to set it to."""
+    with pytest.raises(
+        MissingSettingError, match=r"FOREBAY_DATABASE_URL is not set.*postgresql://"
+    ):
+        Settings.read(environment)
+
+
+def test_the_database_url_is_not_in_the_repr() -> None:
+    """A settings object may be logged or shown in a traceback."""
+    settings = Settings.read({"FOREBAY_DATABASE_URL": SECRET, "FOREBAY_LOG_LEVEL": "debug"})
+    assert (settings.database_url, settings.log_level) == (SECRET, "DEBUG")
+    assert "hunter2" not in repr(settings)
+
+
+def test_an_event_is_a_line_of_words_on_a_terminal() -> None:
+    """Event name, then key=value; a value with spaces is quoted."""
+    stream = Terminal()
+    logs.configure(stream=stream)
+    logs.EventLog("forebay.test").warning("task_lost", task_id=7, reason="lease expired")
+    assert stream.getvalue().endswith(' warning task_lost task_id=7 reason="lease expired"\n')
+
+
+def test_an_event_is_one_json_object_elsewhere() -> None:
+    """A log collector gets one object a line, numbers as numbers."""
+    stream = io.StringIO()
+    logs.configure(stream=stream)
+    logs.EventLog("forebay.test").info("claimed", attempts=3, reason="two\nlines")
+    event = json.loads(stream.getvalue())
+    assert event["event"] == "claimed"
+    assert (event["attempts"], event["reason"], event["level"]) == (3, "two\nlines", "info")
+
+
+@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()])
+def test_a_password_in_somebody_elses_text_is_masked(stream: io.StringIO) -> None:
+    """A DSN that slips into an error's text does not reach the log with its password."""
+    logs.configure(stream=stream)
+    log = logs.EventLog("forebay.test")
+    log.error("failed", reason=f"bad dsn {SECRET}", other="host=x password='hunter2 y' user=z")
+    logging.getLogger("library").warning("cannot use %s", SECRET)
+    assert "hunter2" not in stream.getvalue()
+    assert "db.example" in stream.getvalue()
