@@ -152,7 +152,7 @@ def _open(path: Path) -> Any:
             case pdfium.FPDF_ERR_SECURITY:
                 reason = "The PDF is encrypted in a way that cannot be read; save it without."
             case _:
-                reason = "The PDF is broken or cut off and cannot be opened; export it again."
+                reason = "The PDF is broken, cut off or without pages; export it again."
         raise DocumentError("bad_input", reason) from error
 
 

@@ -1,0 +1,62 @@
+"""Fixtures: the samples, printed once, and an agent run that takes a path."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay.agent import Result
+from forebay_agents.parse_document import run
+from forebay_lab.samples import Sample, write_samples
+
+Parse = Callable[[Path], Result]
+
+
+@dataclass
+class RecordedAttempt:
+    """Stand in for a launched attempt: remember its progress, be cancelled after some reports."""
+
+    payload: dict[str, Any]
+    cancel_after: int | None = None
+    task_id: int = 1
+    attempt_id: int = 1
+    attempt_no: int = 1
+    agent: str = "documents"
+    reports: list[tuple[int, int]] = field(default_factory=list)
+
+    def progress(self, done: int, total: int) -> None:
+        self.reports.append((done, total))
+
+    def cancelled(self) -> bool:
+        return self.cancel_after is not None and len(self.reports) >= self.cancel_after
+
+
+@pytest.fixture
+def attempt() -> type[RecordedAttempt]:
+    """Give the class, so that a test sets payload and cancellation."""
+    return RecordedAttempt
+
+
+@pytest.fixture
+def parse(monkeypatch: pytest.MonkeyPatch) -> Parse:
+    """Parse a file with its folder as the only storage root."""
+
+    def parse(path: Path) -> Result:
+        monkeypatch.setenv("FOREBAY_STORAGE_ROOTS", str(path.parent))
+        return run(RecordedAttempt({"document": path.name, "name": path.name}))
+
+    return parse
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder that the samples are in."""
+    return tmp_path_factory.mktemp("samples")
+
+
+@pytest.fixture(scope="session")
+def samples(folder: Path) -> dict[str, Sample]:
+    """Print the samples; give their truth by file name."""
+    return {sample.name: sample for sample in write_samples(folder)}
