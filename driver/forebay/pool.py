@@ -37,6 +37,7 @@ class Database:
     application_name: str = "forebay"
     connect_timeout: int = 10  # seconds
     tcp_timeout: int = 30  # seconds until a peer that does not answer counts as gone
+    statement_timeout: int | None = None  # seconds; None leaves it to the role and the DSN
 
     def parameters(self) -> dict[str, Any]:
         """Return what a connection is opened with. Raises ConnectError for a malformed DSN."""
@@ -49,7 +50,10 @@ class Database:
                 "The database's DSN cannot be read: write it as"
                 " postgresql://user@host:port/database or as host=... dbname=... user=..."
             ) from None
-        options = given.get("options") or os.environ.get("PGOPTIONS", "")
+        options = [str(given.get("options") or "") or os.environ.get("PGOPTIONS", "")]
+        options.append(r"-c default_transaction_isolation=read\ committed")
+        if self.statement_timeout is not None:
+            options.append(f"-c statement_timeout={self.statement_timeout}s")
         return {
             "connect_timeout": self.connect_timeout,
             "keepalives": 1,
@@ -59,7 +63,7 @@ class Database:
             "tcp_user_timeout": self.tcp_timeout * 1000,
             **given,
             "application_name": self.application_name,
-            "options": rf"{options} -c default_transaction_isolation=read\ committed".strip(),
+            "options": " ".join(options).strip(),
             "autocommit": True,
             "prepare_threshold": None,  # poolers and schema upgrades break prepared statements
         }

@@ -22,6 +22,7 @@ from forebay.rows import ClaimedAttempt, RenewedLease
 
 log = EventLog(__name__)
 
+STATEMENT_TIMEOUT = 5  # seconds: how long the server works on a renewal that was broken off
 SHORTEST_PAUSE = 0.05  # seconds between two rounds
 LONGEST_RETRY = 1.0  # seconds between tries while the database is away
 
@@ -68,7 +69,9 @@ class Renewer:
     """Renew the leases that it was given, for one worker, until they are dropped or lost."""
 
     def __init__(self, database: Database, worker: str) -> None:
-        self._database = replace(database, connect_timeout=2, tcp_timeout=10)
+        self._database = replace(
+            database, connect_timeout=2, tcp_timeout=10, statement_timeout=STATEMENT_TIMEOUT
+        )
         self._worker = worker
         self._leases: dict[int, Lease] = {}
         self._changed = threading.Condition()
