@@ -19,6 +19,7 @@ from psycopg import sql
 from support.server import CALLERS
 
 ROLE = "test_pgtap"
+WORDS = Path(__file__).with_name("pgtap_words.sql")
 NPM_PACKAGE = "@electric-sql/pglite-pgtap@0.0.15"
 DEB_PACKAGE = "postgresql-15-pgtap"
 KNOWN = {
@@ -28,7 +29,7 @@ KNOWN = {
 
 
 def load(conn: psycopg.Connection) -> None:
-    """Load pgTAP into schema tap, and create the role that runs the SQL tests.
+    """Load pgTAP and our own words into schema tap, and create the role that runs the SQL tests.
 
     The role inherits nothing: a test says whose rights it uses, with `set local role`.
     """
@@ -37,6 +38,7 @@ def load(conn: psycopg.Connection) -> None:
     with conn.transaction():
         conn.execute("set local search_path = tap")
         conn.execute(source().encode())
+        conn.execute(WORDS.read_bytes())
     role = sql.Identifier(ROLE)
     members = [sql.Identifier(f"forebay_{name}") for name in (*CALLERS, "owner")]
     conn.execute(sql.SQL("create role {} login noinherit").format(role))
