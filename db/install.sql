@@ -45,6 +45,7 @@
 \set file functions/internal/_is_original.sql \set sha256 5901b690f55ffadfef1f3d9c04001ccc59281742821255d0fa0bbb37a554c9d3 \ir install/apply.sql
 \set file functions/internal/_json_boolean.sql \set sha256 a769eaa3a99ba7bf2bb0b51107d5b8bd2f880cbe03f932e1c5c10e75a246196e \ir install/apply.sql
 \set file functions/internal/_json_integer.sql \set sha256 aa89010552744c1f8531110d1ff75fbf302d3f7b3c90de56fa26ec9d05963fe6 \ir install/apply.sql
+\set file functions/internal/_json_name.sql \set sha256 a0b3eed59e65b0591bd4f5704c3e6ef60fa68219e808eca9f4f1b0698e44ede5 \ir install/apply.sql
 \set file functions/internal/_json_number.sql \set sha256 d2497f88bc602b9fc8f236967d3addb306b2466f47095efa3f2f473f81fe3a88 \ir install/apply.sql
 \set file functions/internal/_json_text.sql \set sha256 b6d9b9a01a4d1b56a80d552adfbb0d6c7c3a07ba672d8fbe043afdec50e15f5c \ir install/apply.sql
 \set file functions/internal/_json_time.sql \set sha256 8c0d0449e2aa400dcdb5ac2210bb69e56acbcec0b2e124dae1f4ab47dfda5ada \ir install/apply.sql
@@ -58,9 +59,9 @@
 \set file functions/internal/_notify.sql \set sha256 ed625a819dd4e69241fd934d2cdbaab2ae38a2175881170955e2b25d521023ba \ir install/apply.sql
 \set file functions/internal/_now.sql \set sha256 a85a13062f55d411ecef622cfa1f2accef5ca5ea733862836eff2b34f800b3d5 \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 b185a868540f1e20dd1578f44dde493a2e9c5aeb430cf0dcc4ff1f0e3bfa65a4 \ir install/apply.sql
-\set file functions/internal/_parse_task.sql \set sha256 989e10ef828ca6e4b17b4324d73a801c193c84f64d1cf9922a6e232bca9fd148 \ir install/apply.sql
+\set file functions/internal/_parse_task.sql \set sha256 f53a16b59df14b554e7d2efd819dda04a94ef53addd317b5defb150e78df164a \ir install/apply.sql
 \set file functions/internal/_pause.sql \set sha256 802045cc830c315c73097601aa936543b23ab734b72e5a582bd39f71e0414415 \ir install/apply.sql
-\set file functions/internal/_record_usage.sql \set sha256 787ffc7b512ecb21ee5baa0cf0b1a9a5fa5c3e8d2f367b8586290e9ca28abf61 \ir install/apply.sql
+\set file functions/internal/_record_usage.sql \set sha256 4e3d69bf8f1dbe5500c90d01909e54440a56d3c7c332f048785a357261e5945c \ir install/apply.sql
 \set file functions/internal/_refill.sql \set sha256 528de7ce3a9956f4f1ec34898939a7c1a4b3823d00738acbb98feff0b0c9bff2 \ir install/apply.sql
 \set file functions/internal/_refilled_at.sql \set sha256 edcbfb5f0d22613247a3d7b9451fed806121d08bdaa0e5da4f79b25088e8195d \ir install/apply.sql
 \set file functions/internal/_report.sql \set sha256 2690bb62109871d15f63fa8d422e90a81dc9c2e6984b59ff4a38794bc9ef3feb \ir install/apply.sql
@@ -78,7 +79,7 @@
 \set file functions/internal/_require_worker.sql \set sha256 ec22cb05a259e9571582eb247529e8e1b747afe8e232e6b1b8312657984de46a \ir install/apply.sql
 \set file functions/internal/_result_fault.sql \set sha256 735a89744a3ddf4158111f47564dc8f1b9f8124e1e307a8c80ebb17420fc50a2 \ir install/apply.sql
 \set file functions/internal/_retry.sql \set sha256 f03c9ca8fdbf9fb3827f3eda0e14b588d9f92a609f975ffaa604da3d5d993cdb \ir install/apply.sql
-\set file functions/internal/_room.sql \set sha256 6fc50c66a2b41c01bc8d4135fadf3654d429e267ebe30ea26b6b4bfe7f32757a \ir install/apply.sql
+\set file functions/internal/_room.sql \set sha256 2a31a9f137915cb6cf248047efb75313b6eff7a51af733216052834427f4b782 \ir install/apply.sql
 \set file functions/internal/_run_outcome.sql \set sha256 168d076a10f42037c9e1655bb86e05ac27e103096926ad6c26cf26e84c9df2d1 \ir install/apply.sql
 \set file functions/internal/_run_words.sql \set sha256 59e56519f3b5b917db7da39a8229b2625aea28d1644b39bafd4c0df3917cef90 \ir install/apply.sql
 \set file functions/internal/_seen.sql \set sha256 2add6c3f77f4884d21fd0852188ba48bc02172fba510a4848c49e6ae8c0b4217 \ir install/apply.sql
@@ -91,28 +92,28 @@
 -- functions/submitter
 \set file functions/submitter/batch_tasks.sql \set sha256 67089590108e01ce781eb5381e94e3dfc49245a43a9a4b27475bc9e92c0bd7c2 \ir install/apply.sql
 \set file functions/submitter/cancel_batch.sql \set sha256 9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2 \ir install/apply.sql
-\set file functions/submitter/enqueue.sql \set sha256 0b720d0acb5ec1c020ea6f7d1c1d8a427f2560c993f3b7aaa1d5565c01223347 \ir install/apply.sql
-\set file functions/submitter/enqueue_many.sql \set sha256 4b10d93664b3c6daba977bc584c13f8f2d187e85de0d3fc5fbcfea7d941db2e5 \ir install/apply.sql
+\set file functions/submitter/enqueue.sql \set sha256 2da70808bd4090bc8d200e39b494585e090b50c804e310736614cbc51eafa33a \ir install/apply.sql
+\set file functions/submitter/enqueue_many.sql \set sha256 049b5d5eaa13c86fe62af959842e1724a99a20a9b8ce628a92ccf05385f40950 \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 3deb61b1912dd37133901f5facb21a92537d8e9002f04f49671a2f8f6113753a \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 28e4394bb2bb5a388d9b5c5df2b2c48fb9a99e6fd8d8f438318dae799aee498f \ir install/apply.sql
-\set file functions/worker/dequeue.sql \set sha256 de0aee7bf21c1f3450941c50e306095e6ba505f8dd15222080c4b113155722a8 \ir install/apply.sql
+\set file functions/worker/dequeue.sql \set sha256 532ebc689ca966252a2524e5eeb83fb66b8babdc526c99fed290ff7465651e0f \ir install/apply.sql
 \set file functions/worker/observe_run.sql \set sha256 e250351c5dcdad9f9ccc0f0b3e672da3858774b4e8c06e25b98dab54d4ea15b5 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 2d0f1060aa430974a328343b9ee603ad0eb2f56f6d2ae82577c94584bf253fab \ir install/apply.sql
-\set file functions/worker/release.sql \set sha256 8ffa44e10fbe5afb6f271ce5c00150c829bd9713a36428bb738510c2420ecd5a \ir install/apply.sql
-\set file functions/worker/renew_leases.sql \set sha256 02479576d59bd62a344cc23ca5a899dbce7302df8cae2c7ea7294e08c0bee45f \ir install/apply.sql
+\set file functions/worker/release.sql \set sha256 d08f82fbfd04bc4433843b3ccde8dfc7906504b1d7781f73f49ecad335ef86ad \ir install/apply.sql
+\set file functions/worker/renew_leases.sql \set sha256 9673777f470155f808626afd21c26f9534dc2f3d7a5f9c8d4ebce1a8a135a707 \ir install/apply.sql
 \set file functions/worker/runs_to_cancel.sql \set sha256 93d9491bc167c42b5b6e2473281519e3582140e2e925ab59d039d19ad459a52f \ir install/apply.sql
-\set file functions/worker/sweep.sql \set sha256 b430a2d48f6b04aecb8fbcf7ba2cb475c57b9b14337fa613b3fd2945c6999335 \ir install/apply.sql
+\set file functions/worker/sweep.sql \set sha256 5332b58a08cbf15ece8977dae1e5b679645e49f4d876dc7c99e7e5618123fe3f \ir install/apply.sql
 
 -- functions/agent
-\set file functions/agent/callback.sql \set sha256 051dfbb62be804c560ad005cb42b2a2592cf095d0fa414035ee2d39214fd49b3 \ir install/apply.sql
-\set file functions/agent/complete.sql \set sha256 5b9ba4e12fabcc35d190ea50d32ffdc19a391f2fe4f51a52217050e37a0ca542 \ir install/apply.sql
-\set file functions/agent/complete_many.sql \set sha256 16264364c7f2ddedbce067cce26463578364dcf11fd2ec086a2a6c2c830bc526 \ir install/apply.sql
-\set file functions/agent/fail.sql \set sha256 32385a40c1c4da6cfa7af63db3a2ba47ea7c914da3bafac30a4e9d7b6f9bdaa6 \ir install/apply.sql
+\set file functions/agent/callback.sql \set sha256 c45d9d5b53a5475465992c087c7e791dec0212ef32b6fbe8965ecdaeb0c60f30 \ir install/apply.sql
+\set file functions/agent/complete.sql \set sha256 3d3106dcee519e3e558c712cb3f1fcc3a5500106daf83a18c3e86803d4e39121 \ir install/apply.sql
+\set file functions/agent/complete_many.sql \set sha256 1f228e8d47d3c3958186c4576669dffda2df2c5cf4ff677f3b9f9b6f8a605b51 \ir install/apply.sql
+\set file functions/agent/fail.sql \set sha256 659842a529c219332cbb4b809f43dfde5edc193b88052ea57dbc330d68b898f3 \ir install/apply.sql
 \set file functions/agent/report_progress.sql \set sha256 6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b \ir install/apply.sql
-\set file functions/agent/report_usage.sql \set sha256 82288a278ed3e36e24877c73291cc5b8766f4ba44acae57953b05ce82cbfc46f \ir install/apply.sql
+\set file functions/agent/report_usage.sql \set sha256 6324d377be69e83d4b0588424a032829937bee1413bdce2237111c418e386143 \ir install/apply.sql
 
 -- functions/operator
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql

@@ -174,6 +174,7 @@ def test_concurrent_upgrades_apply_everything_once(dsn: str, tree: Tree) -> None
     assert sorted(done) == [0, 0, 0, 7]
 
 
+@pytest.mark.timeout(20)
 def test_an_upgrade_does_not_wait_for_ever_for_another(dsn: str, tree: Tree) -> None:
     """Behind an upgrade that takes long, another one gives up with a sentence."""
     with psycopg.connect(dsn) as conn:
@@ -182,6 +183,7 @@ def test_an_upgrade_does_not_wait_for_ever_for_another(dsn: str, tree: Tree) -> 
             schema.upgrade(dsn, root=tree.root)
 
 
+@pytest.mark.timeout(20)
 def test_mg3_an_upgrade_gives_up_behind_a_reader(dsn: str, tree: Tree) -> None:
     """MG3: behind a long reader a migration gives up in 5 s, and holds nobody up after that."""
     schema.upgrade(dsn, root=tree.root)
