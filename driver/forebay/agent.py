@@ -56,7 +56,7 @@ class Result:
     confidence: Decimal | None = None
 
 
-class Reject(Exception):  # noqa: N818 - an outcome that the agent asks for, not an error of it
+class Reject(Exception):
     """Fail the task for good: another attempt would end the same way."""
 
     def __init__(self, reason: str, kind: ErrorKind = "bad_input") -> None:
@@ -65,11 +65,14 @@ class Reject(Exception):  # noqa: N818 - an outcome that the agent asks for, not
         self.kind = kind
 
 
-class Retry(Exception):  # noqa: N818 - as above
+class Retry(Exception):
     """Fail this attempt only; None for `after` leaves the waiting time to the agent's backoff."""
 
     def __init__(
-        self, reason: str, after: timedelta | None = None, kind: ErrorKind = "infrastructure"
+        self,
+        reason: str = "asked to be tried again",
+        after: timedelta | None = None,
+        kind: ErrorKind = "infrastructure",
     ) -> None:
         super().__init__(reason)
         self.reason = reason

@@ -14,7 +14,7 @@ from typing import Any
 
 from psycopg import Connection, sql
 
-from forebay.logs import EventLog
+from forebay.logs import EventLog, first_line
 from forebay.pool import Database, cut_off
 
 log = EventLog(__name__)
@@ -67,7 +67,8 @@ class Listener:
     def stop(self) -> None:
         """End the thread and its connection; returns when both are gone, or after a few seconds."""
         self._stop.set()
-        self._thread.join(PROBE_SECONDS + LOOK_EVERY)
+        if self._thread.is_alive():
+            self._thread.join(PROBE_SECONDS + LOOK_EVERY)
 
     def _run(self) -> None:
         pause = BACKOFF[0]
@@ -77,7 +78,7 @@ class Listener:
                     self._listen(connection)
                     pause = BACKOFF[0]
             except Exception as error:
-                log.warning("listener_lost", error=type(error).__name__, reason=_first_line(error))
+                log.warning("listener_lost", error=type(error).__name__, reason=first_line(error))
                 pause = BACKOFF[0] if self.is_listening else min(pause * 2, BACKOFF[1])
             finally:
                 self._listening.clear()
@@ -115,7 +116,3 @@ class Listener:
         raise TimeoutError(
             f"a notification to itself did not arrive within {PROBE_SECONDS:g} s (a pooler?)"
         )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).split("\n")[0]

@@ -37,6 +37,11 @@ class EventLog:
         self._logger.log(level, "%s", event, extra={FIELDS: fields})
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of an error's text, which is all that a log line has room for."""
+    return str(error).split("\n")[0]
+
+
 class _Formatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         fields = {name: _plain(value) for name, value in getattr(record, FIELDS, {}).items()}

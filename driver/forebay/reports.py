@@ -1,7 +1,8 @@
 """Report how attempts ended: successes together, the rest one by one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -11,21 +12,27 @@ from forebay.calls import agent as calls
 from forebay.calls import worker as worker_calls
 from forebay.errors import ForebayError
 from forebay.handling import Failure, NotStarted, Outcome, Success
-from forebay.logs import EventLog
+from forebay.logs import EventLog, first_line
 from forebay.rows import TaskStatus
 
 log = EventLog(__name__)
 
 AWAY = (psycopg.OperationalError, psycopg.InterfaceError)  # also 40001, 40P01 and PoolTimeout
+BATCH = 100  # results in one call: each may have a megabyte
 Connect = Callable[[], AbstractContextManager[Connection[Any]]]
 Ended = Callable[[int, TaskStatus | None, bool], None]
+
+
+class _RefusedError(Exception):
+    """The database will not take this report, however often it is sent."""
 
 
 class Reporter:
     """Bring outcomes to the database and tell `ended(attempt_id, status, is_finished)` of each.
 
-    is_finished says that this report ended the task. While the database is away its error is
-    raised, and what was not told of has to be reported again; a report twice does no harm.
+    is_finished says that this report ended the task; a status of None that it could not be made.
+    While the database is away its error is raised, and what was not told of has to be reported
+    again; a report twice does no harm.
     """
 
     def __init__(self, connect: Connect, ended: Ended) -> None:
@@ -33,9 +40,14 @@ class Reporter:
         self._ended = ended
 
     def report(self, outcomes: Mapping[int, Outcome]) -> None:
-        self._complete(
-            {id_: found for id_, found in outcomes.items() if isinstance(found, Success)}
-        )
+        """Report all of them. Raises AWAY."""
+        successes = [
+            (attempt_id, outcome)
+            for attempt_id, outcome in outcomes.items()
+            if isinstance(outcome, Success)
+        ]
+        for start in range(0, len(successes), BATCH):
+            self._complete(successes[start : start + BATCH])
         for attempt_id, outcome in outcomes.items():
             if isinstance(outcome, Failure):
                 self._fail(attempt_id, outcome)
@@ -46,66 +58,65 @@ class Reporter:
         """Show how far attempts are; what cannot be shown is dropped: the next one tells more."""
         for attempt_id, (done, total) in reports.items():
             try:
-                with self._connect() as connection:
-                    calls.report_progress(connection, attempt_id=attempt_id, done=done, total=total)
-            except (ForebayError, psycopg.Error) as error:
-                log.warning("progress_dropped", attempt_id=attempt_id, error=type(error).__name__)
+                self._call(calls.report_progress, attempt_id=attempt_id, done=done, total=total)
+            except (_RefusedError, *AWAY) as error:
+                log.warning("progress_dropped", attempt_id=attempt_id, reason=str(error))
 
-    def _complete(self, successes: dict[int, Success]) -> None:
+    def _complete(self, successes: Sequence[tuple[int, Success]]) -> None:
         """Report successes in one call; if one spoils it, each by itself."""
-        if not successes:
-            return
         try:
-            with self._connect() as connection:
-                rows = calls.complete_many(
-                    connection,
-                    attempt_ids=list(successes),
-                    results=[success.result for success in successes.values()],
-                    confidences=[success.confidence for success in successes.values()],
-                )
-        except AWAY:
-            raise
-        except (ForebayError, psycopg.Error) as error:
+            rows = self._call(
+                calls.complete_many,
+                attempt_ids=[attempt_id for attempt_id, _ in successes],
+                results=[success.result for _, success in successes],
+                confidences=[success.confidence for _, success in successes],
+            )
+        except _RefusedError as error:
             if len(successes) > 1:
-                for attempt_id, success in successes.items():
-                    self._complete({attempt_id: success})
+                for success in successes:
+                    self._complete([success])
             else:
-                self._fail(next(iter(successes)), Failure.of_result(error))
+                self._fail(successes[0][0], Failure.of_result(error))
             return
         for row in rows:
             self._ended(row.attempt_id, row.status, row.effect in ("completed", "failed"))
 
     def _fail(self, attempt_id: int, failure: Failure) -> None:
         try:
-            with self._connect() as connection:
-                status = calls.fail(
-                    connection,
-                    attempt_id=attempt_id,
-                    error=failure.error,
-                    retryable=failure.retryable,
-                    retry_after=failure.retry_after,
-                )
-        except AWAY:
-            raise
-        except (ForebayError, psycopg.Error) as error:
-            if failure.retry_after is not None:  # a waiting time that Postgres refuses
-                self._fail(attempt_id, Failure(failure.error, failure.retryable))
-                return
-            log.error("report_refused", attempt_id=attempt_id, error=type(error).__name__)
-            self._ended(attempt_id, None, False)
+            status = self._call(
+                calls.fail,
+                attempt_id=attempt_id,
+                error=failure.error,
+                retryable=failure.retryable,
+                retry_after=failure.retry_after,
+            )
+        except _RefusedError as error:
+            log.warning("failure_refused", attempt_id=attempt_id, reason=str(error))
+            if failure.retry_after is None:
+                self._ended(attempt_id, None, False)
+            else:  # a waiting time that the database does not take: the agent's backoff, then
+                self._fail(attempt_id, replace(failure, retry_after=None))
             return
         self._ended(attempt_id, status, status == "failed")
 
     def _release(self, attempt_id: int) -> None:
         try:
+            status = self._call(
+                worker_calls.release, attempt_id=attempt_id, reason="the worker stopped"
+            )
+        except _RefusedError as error:
+            log.warning("release_refused", attempt_id=attempt_id, reason=str(error))
+            status = None
+        self._ended(attempt_id, status, False)
+
+    def _call(self, function: Callable[..., Any], **arguments: Any) -> Any:
+        """Call in a transaction of its own. Raises AWAY, or _RefusedError with one line."""
+        try:
             with self._connect() as connection:
-                status = worker_calls.release(
-                    connection, attempt_id=attempt_id, reason="the worker stopped"
-                )
+                return function(connection, **arguments)
+        except psycopg.errors.ProgramLimitExceeded as error:  # an OperationalError, but for good
+            raise _RefusedError(first_line(error)) from error
         except AWAY:
             raise
         except (ForebayError, psycopg.Error) as error:
-            log.error("release_refused", attempt_id=attempt_id, error=type(error).__name__)
-            self._ended(attempt_id, None, False)
-            return
-        self._ended(attempt_id, status, False)
+            raise _RefusedError(first_line(error)) from error

@@ -30,7 +30,7 @@ from forebay.calls import worker as calls
 from forebay.errors import RefusedError
 from forebay.handling import Crew, Handler, NotStarted, Outcome, Task
 from forebay.listen import Listener
-from forebay.logs import EventLog
+from forebay.logs import EventLog, first_line
 from forebay.pool import Database, Pool
 from forebay.renewal import Lease, Renewer, read_clock
 from forebay.reports import AWAY, Reporter
@@ -161,7 +161,7 @@ class _Run:
 
     def run(self, until_empty: bool) -> int:
         try:
-            self._begin()
+            self._begin(until_empty)
             self._loop(until_empty)
             self._wind_down()
         finally:
@@ -171,18 +171,19 @@ class _Run:
         log.info("worker_stopped", worker=self._worker.name, finished=self._finished)
         return self._finished
 
-    def _begin(self) -> None:
+    def _begin(self, until_empty: bool) -> None:
         """Make the first claim, so that what forbids to work is raised before the work begins."""
         log.info("worker_started", worker=self._worker.name, agent=self._worker.agent)
         self._renewer.start()
-        self._listener.start()
+        if not until_empty:
+            self._listener.start()
         try:
             with self._connection() as connection:
                 agent_calls.complete_many(connection, attempt_ids=[], results=[])
             self._sweep()
             self._claim()
         except AWAY as error:
-            log.warning("worker_delayed", error=type(error).__name__, reason=_first_line(error))
+            log.warning("worker_delayed", error=type(error).__name__, reason=first_line(error))
         except psycopg.errors.InsufficientPrivilege as error:
             raise RefusedError(
                 f"The worker's login lacks a right ({error.diag.message_primary}):"
@@ -198,7 +199,7 @@ class _Run:
                 self._claim()
                 pause = LOOK_AGAIN
             except Exception as error:
-                log.warning("worker_delayed", error=type(error).__name__, reason=_first_line(error))
+                log.warning("worker_delayed", error=type(error).__name__, reason=first_line(error))
                 pause = min(pause * 2, LONGEST_PAUSE)
                 self._stop.wait(pause * random.uniform(0.5, 1))
                 continue
@@ -217,7 +218,7 @@ class _Run:
             try:
                 self._report()
             except Exception as error:
-                log.warning("worker_delayed", error=type(error).__name__, reason=_first_line(error))
+                log.warning("worker_delayed", error=type(error).__name__, reason=first_line(error))
                 self._hurry.wait(LOOK_AGAIN)
             if self._in_hand:
                 self._woken.wait(LOOK_AGAIN)
@@ -227,7 +228,7 @@ class _Run:
         try:
             self._report()
         except Exception as error:
-            log.warning("leases_left", leases=len(self._in_hand), reason=_first_line(error))
+            log.warning("leases_left", leases=len(self._in_hand), reason=first_line(error))
 
     def _wait(self) -> None:
         """Sleep until a handler ends, a notification comes, or it is time to poll."""
@@ -314,7 +315,3 @@ class _Run:
     def _notify(self) -> None:
         self._notified.set()
         self._woken.set()
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).split("\n")[0]

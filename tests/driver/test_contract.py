@@ -7,6 +7,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import subprocess
+import sys
 import typing
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -18,6 +20,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
+import forebay
 from forebay import calls, errors, rows
 from forebay.calls._call import sql_type
 
@@ -206,3 +209,13 @@ def _plain(hint: Any) -> Any:
     if typing.get_origin(hint) is typing.Literal:
         return str
     return typing.get_origin(hint) or hint
+
+
+def test_importing_the_package_stays_quick() -> None:
+    """`import forebay` loads no psycopg; each public name is loaded when it is asked for."""
+    script = "import sys, forebay; assert 'psycopg' not in sys.modules, 'psycopg is loaded'"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    for name in forebay.__all__:
+        assert getattr(forebay, name) is not None
+    with pytest.raises(AttributeError):
+        forebay.nonsense  # noqa: B018

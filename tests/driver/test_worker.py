@@ -234,7 +234,7 @@ def test_rt5_a_waiting_time_that_overflows_loses_no_task(
 
     @one.handler
     def handle(task: Task) -> None:
-        raise Retry("later", after=timedelta.max)
+        raise Retry(after=timedelta.max)
 
     assert one.run(until_empty=True) == 0
     assert detail(caller, task_id).status == "enqueued"
