@@ -40,7 +40,7 @@ class Daemon:
     """Dispatch the work of one database to launchers until it is stopped.
 
     The database's role must be a member of forebay_worker and forebay_agent. `worker` is the name
-    under which it claims, new at every start. It claims for these agents only; None is all.
+    under which it claims, new at every start. `agents` None means those of its launchers.
     """
 
     def __init__(
@@ -54,13 +54,24 @@ class Daemon:
     ) -> None:
         self.worker = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:12]}"
         self.pace = pace or Pace()
-        self._database = database
         self._launchers: list[Launcher] = [local, *external]
         self._local_launcher = local
-        self._external_launchers = external
-        self._agents = agents
         self._stop = threading.Event()
         self._wake = threading.Event()
+        self._caller = caller = Caller(database, self.worker)
+        self._listener = Listener(database, self._wake.set)
+        self._runs = runs = Runs()
+        self._keeper = keeper = LeaseKeeper(caller, runs, self._on_told)
+        self._dispatch = Dispatch(caller, runs, keeper, self._on_told, self._stop, agents)
+        self._local = LocalRuns(caller, runs, keeper, local)
+        self._external = ExternalRuns(caller, runs, external)
+        self._sweep_due = Every(self.pace.sweep)
+        self._observe_due = Every(self.pace.observe)
+        self._poll = BackOff(self.pace.poll_first, self.pace.poll_longest)
+        self._errors = BackOff(self.pace.poll_first, self.pace.error_longest)
+        self._claimed = 0
+        self._is_woken = False
+        local.on_end = self._wake.set
 
     def stop(self) -> None:
         """Ask `run` to end: no more claims, processes ended, outside runs left to be adopted."""
@@ -73,42 +84,26 @@ class Daemon:
         A database that is not up yet is waited for, `patience` seconds long; one that goes away
         later is waited for without end.
         """
-        with self._database.open_pool(patience=patience) as pool:
-            self._set_up(Caller(pool, self.worker))
+        with self._caller.connected(patience=patience), self._threads():
             log.info("daemon_started", worker=self.worker)
-            with self._threads():
-                while not self._stop.is_set():
-                    self._rest(self._step())
-                self._shut_down()
+            while not self._stop.is_set():
+                self._rest(self._step())
+            self._shut_down()
             log.info("daemon_stopped", worker=self.worker)
-
-    def _set_up(self, caller: Caller) -> None:
-        self._caller = caller
-        self._runs = Runs()
-        self._keeper = LeaseKeeper(caller, self._runs, self._on_told)
-        self._dispatch = Dispatch(caller, self._runs, self._keeper, self._on_told, self._stop)
-        self._local = LocalRuns(caller, self._runs, self._local_launcher)
-        self._external = ExternalRuns(caller, self._runs, self._external_launchers)
-        self._sweep_due = Every(self.pace.sweep)
-        self._observe_due = Every(self.pace.observe)
-        self._poll = BackOff(self.pace.poll_first, self.pace.poll_longest)
-        self._errors = BackOff(self.pace.poll_first, self.pace.error_longest)
-        self._is_woken = False
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
-        listener = Listener(self._database, self._on_notification)
-        self._local_launcher.on_end = self._wake.set
-        listener.start()
+        self._listener.start()
         self._keeper.start()
         try:
             yield
         finally:
-            listener.stop()
+            self._listener.stop()
             self._keeper.stop()
 
     def _step(self) -> float:
         """Do everything once; return how many seconds may pass before the next time."""
+        self._keeper.ask_now(self._local.live())  # one of them may have been cancelled
         steps = [self._local.report_exits, self._dispatch.launch, self._external.cancel]
         if self._observe_due.is_due():
             steps += [self._external.observe, self._external.adopt]
@@ -133,9 +128,7 @@ class Daemon:
         return True
 
     def _claim_and_launch(self) -> None:
-        self._claimed = sum(
-            [self._dispatch.claim(launcher, self._agents) for launcher in self._launchers]
-        )
+        self._claimed = sum([self._dispatch.claim(launcher) for launcher in self._launchers])
         if self._claimed:
             self._dispatch.launch()
 
@@ -148,10 +141,6 @@ class Daemon:
         self._wake.clear()
         if self._is_woken and not self._stop.is_set():
             time.sleep(random.uniform(0, WAKE_JITTER))
-
-    def _on_notification(self) -> None:
-        self._keeper.ask_now(self._local.live())
-        self._wake.set()
 
     def _on_told(self, run: Run) -> None:
         """See to a run whose lease was not renewed: a process ends, an outside run is let go."""

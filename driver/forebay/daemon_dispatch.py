@@ -33,22 +33,24 @@ class Dispatch:
         keeper: LeaseKeeper,
         on_told: Callable[[Run], None],
         stop: threading.Event,
+        agents: Sequence[str] | None,
     ) -> None:
         self._caller = caller
         self._runs = runs
         self._keeper = keeper
         self._on_told = on_told
         self._stop = stop
+        self._agents = agents
 
-    def claim(self, launcher: Launcher, agents: Sequence[str] | None) -> int:
-        """Claim as many attempts of these agents as the launcher has slots for; return how many."""
+    def claim(self, launcher: Launcher) -> int:
+        """Claim as many attempts as the launcher has slots for; return how many."""
         room = min(launcher.slots - len(self._runs.of(launcher)), LARGEST_CLAIM)
         if room <= 0:
             return 0
         claimed = self._caller.call(
             calls.dequeue,
             worker=self._caller.worker,
-            agents=agents,
+            agents=self._agents,
             batch_size=room,
             launchers=[launcher.name],
         )

@@ -18,7 +18,7 @@ SHORTEST_WAIT = 0.2
 RETRY_AFTER_ERROR = 0.5
 
 
-class LeaseKeeper(threading.Thread):
+class LeaseKeeper:
     """Renew each run's lease before a third of what is left of it has passed.
 
     The database's clock alone says whether a lease lives. This machine's clock only picks the
@@ -27,15 +27,18 @@ class LeaseKeeper(threading.Thread):
     """
 
     def __init__(self, caller: Caller, runs: Runs, on_told: Callable[[Run], None]) -> None:
-        super().__init__(name="lease-keeper", daemon=True)
         self._caller = caller
         self._runs = runs
         self._on_told = on_told
         self._nudged = threading.Event()
         self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="lease-keeper", daemon=True)
 
-    def run(self) -> None:
-        """Renew what is due until stopped; an error is logged and what is due tried again soon."""
+    def start(self) -> None:
+        """Begin to renew what is due; an error is logged, and what is due is tried again soon."""
+        self._thread.start()
+
+    def _run(self) -> None:
         while not self._stop.wait(SHORTEST_WAIT):
             try:
                 self.renew(self._due())
@@ -72,7 +75,7 @@ class LeaseKeeper(threading.Thread):
         """End the thread and wait for it."""
         self._stop.set()
         self._nudged.set()
-        self.join()
+        self._thread.join()
 
     def _live(self) -> list[Run]:
         return [run for run in self._runs.all() if run.told == "renewed"]

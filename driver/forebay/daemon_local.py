@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
+from forebay.daemon_leases import LeaseKeeper
 from forebay.daemon_runs import Caller, Run, Runs
 from forebay.errors import NotFoundError
 from forebay.launchers.local import Exit, LocalLauncher
@@ -11,22 +15,26 @@ from forebay.logs import EventLog
 
 log = EventLog(__name__)
 
-# Seconds from SIGTERM to SIGKILL, by what renew_leases answered. A finished process has reported.
-GRACES = {"cancel_requested": 0.5, "lost": 0.5, "finished": 10.0}
+LINGER = {"finished": 10.0}  # seconds that a process which has reported may take to end
 
 
 class LocalRuns:
     """See to the attempts that run as processes here; their ends are reported at once."""
 
-    def __init__(self, caller: Caller, runs: Runs, launcher: LocalLauncher) -> None:
+    def __init__(
+        self, caller: Caller, runs: Runs, keeper: LeaseKeeper, launcher: LocalLauncher
+    ) -> None:
         self._caller = caller
         self._runs = runs
+        self._keeper = keeper
         self._launcher = launcher
 
     def stop(self, run: Run) -> None:
-        """End the process of a run whose lease was not renewed."""
+        """End the process of a run whose lease was not renewed: at once, unless it is finished."""
         if run.run_id is not None:
-            self._launcher.cancel(run.run_id, GRACES[run.told])
+            ending = threading.Timer(LINGER.get(run.told, 0), self._launcher.cancel, [run.run_id])
+            ending.daemon = True
+            ending.start()
 
     def stop_all(self, grace: float) -> None:
         """End every process, because the daemon stops."""
@@ -39,9 +47,13 @@ class LocalRuns:
         return self._runs.of(self._launcher)
 
     def report_exits(self) -> None:
-        """Report the processes that have ended without doing so themselves, and forget them all."""
+        """Report the processes that have ended without doing so themselves, and forget them all.
+
+        Whether one has is the database's to say: an agent may end its process with code 0.
+        """
         exits = self._launcher.exits()
         ended = [(run, exits[run.run_id]) for run in self.live() if run.run_id in exits]
+        self._keeper.renew([run for run, _ in ended])
         if any(run.told == "lost" for run, _ in ended):
             self._caller.call(calls.sweep, worker=self._caller.worker)  # says why it was lost
         for run, end in ended:
@@ -51,8 +63,14 @@ class LocalRuns:
 
     def _report(self, run: Run, end: Exit) -> None:
         """Release what was told to stop, fail what died: the database decides what follows."""
-        log.info("process_ended", attempt_id=run.attempt_id, exit_code=end.exit_code)
-        if end.exit_code == 0:
+        log.info(
+            "process_ended",
+            attempt_id=run.attempt_id,
+            exit_code=end.exit_code,
+            seconds=round(time.monotonic() - run.claimed_at, 3),
+            output=end.log_path,
+        )
+        if run.told == "finished":
             return
         try:
             if end.was_asked:

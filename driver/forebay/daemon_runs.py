@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from forebay.calls._call import StoredFunction
 from forebay.launchers import LaunchableAttempt, Launcher
-from forebay.pool import Pool
+from forebay.pool import Database, Pool
 from forebay.rows import LeaseState
 
 P = ParamSpec("P")
@@ -23,7 +25,8 @@ class Run:
     """One attempt, from its claim until its end was reported.
 
     run_id is None before the launch; is_tried says that a launch was tried, so a run may exist.
-    told is the last answer of `renew_leases`, renew_at when to ask again by the monotonic clock.
+    told is the last answer of `renew_leases`, renew_at when to ask again. The monotonic clock is
+    meant.
     """
 
     attempt: LaunchableAttempt
@@ -33,6 +36,7 @@ class Run:
     is_recorded: bool = False
     told: LeaseState = "renewed"
     renew_at: float = 0.0
+    claimed_at: float = field(default_factory=time.monotonic)
 
     @property
     def attempt_id(self) -> int:
@@ -67,14 +71,22 @@ class Runs:
         return [run for run in self.all() if run.launcher is launcher]
 
 
-@dataclass(frozen=True, slots=True)
 class Caller:
     """Call stored functions as one worker, each in a transaction of its own."""
 
-    pool: Pool
-    worker: str
+    def __init__(self, database: Database, worker: str) -> None:
+        self.worker = worker
+        self._database = database
+        self._pool: Pool | None = None
+
+    @contextmanager
+    def connected(self, *, patience: float) -> Iterator[None]:
+        """Keep a pool of connections open for the block. Raises ConnectError or SchemaError."""
+        with self._database.open_pool(patience=patience) as self._pool:
+            yield
 
     def call(self, function: StoredFunction[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function on a connection of the pool."""
-        with self.pool.connection(timeout=CONNECTION_WAIT) as connection:
+        assert self._pool is not None
+        with self._pool.connection(timeout=CONNECTION_WAIT) as connection:
             return function(connection, *args, **kwargs)

@@ -111,7 +111,7 @@ def _outcome(attempt: RunningAttempt) -> Outcome | None:
     """Return the agent's result or failure; None when it gave up because it was told to stop."""
     try:
         result = _load(attempt.entry_point)(attempt)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if attempt.cancelled():
             return None
         return _failure(error)
@@ -127,12 +127,12 @@ def _outcome(attempt: RunningAttempt) -> Outcome | None:
 
 
 def _load(name: str) -> Callable[[agents.Attempt], agents.Result]:
-    (found,) = entry_points(group="forebay.agents", name=name)
+    found = entry_points(group="forebay.agents")[name]
     function: Callable[[agents.Attempt], agents.Result] = found.load()
     return function
 
 
-def _failure(error: Exception) -> Failure:
+def _failure(error: BaseException) -> Failure:
     match error:
         case agents.Reject():
             return Failure({"kind": error.kind, "message": error.reason}, is_retryable=False)

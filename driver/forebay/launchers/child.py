@@ -1,7 +1,6 @@
 """The process of one local attempt: `python -m forebay.launchers.child LIFELINE < DOCUMENT`.
 
-LIFELINE is the number of an inherited pipe end, DOCUMENT a JSON object with `conninfo` and
-`attempt`. Exit code 0 means that the attempt was reported.
+LIFELINE is the number of an inherited pipe end, DOCUMENT what `RunningAttempt` is made of.
 """
 
 from __future__ import annotations
@@ -21,8 +20,10 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda number, _frame: stopped.append(number))
     document = json.load(sys.stdin)
 
+    from forebay import logs
     from forebay.run_attempt import RunningAttempt, run_attempt
 
+    logs.configure()
     is_reported = run_attempt(RunningAttempt(document, lambda: bool(stopped)))
     sys.stdout.flush()
     if not is_reported:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from forebay.errors import ForebayError
 from forebay.launchers import LaunchableAttempt, LaunchRefused
 from forebay.launchers.process import AttemptProcess
 from forebay.pool import Database
@@ -23,7 +25,7 @@ CANCEL_GRACE = 0.5  # seconds from SIGTERM to SIGKILL when the work is no longer
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a process ended; exit_code 0 means that the attempt was reported.
+    """How a process ended: exit_code is minus the signal's number if by one.
 
     was_asked says that somebody told it to stop: the daemon, or whoever sent it SIGTERM.
     """
@@ -51,8 +53,8 @@ class LocalLauncher:
 
     The process reports over a connection of its own to `database`. `slots` None means one a
     processor. `on_end` is called, from another thread, when a process has ended.
-    Its output goes to `attempt-ID.log` in `log_dir`, 10 MiB at most. A run id is the process id and
-    the machine's name. Linux only.
+    Its output goes to `attempt-ID.log` in `log_dir`, 10 MiB at most; nothing removes it. A run id
+    is the machine's name, the process id and the attempt. Linux only.
     """
 
     name = "local"
@@ -66,7 +68,7 @@ class LocalLauncher:
         self._known = _entry_point_names()
         self._processes: dict[str, AttemptProcess] = {}  # by run id
         self._run_ids: dict[str, str] = {}  # by launch token
-        log_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check(log_dir)
 
     def launch(self, attempt: LaunchableAttempt) -> str:
         """Start the attempt's process and return its run id; the same token gives the same run."""
@@ -79,7 +81,7 @@ class LocalLauncher:
             process = AttemptProcess(document, log_path, MAX_LOG_BYTES, lambda: self.on_end())
         except OSError as error:
             raise LaunchRefused(f"this machine could not start a process: {error}") from error
-        run_id = f"{process.pid}@{self._host}"
+        run_id = f"{self._host}/{process.pid}/{attempt.attempt_id}"
         self._processes[run_id] = process
         self._run_ids[attempt.launch_token] = run_id
         return run_id
@@ -113,6 +115,17 @@ class LocalLauncher:
                 f' not in the group "{ENTRY_POINTS}" on {self._host}: install the package that has'
                 f" it, or register the agent with one of {', '.join(sorted(self._known)) or 'none'}"
             )
+
+
+def _check(log_dir: Path) -> None:
+    if not hasattr(os, "pidfd_open") or not hasattr(fcntl, "F_SETSIG"):
+        raise ForebayError("The local launcher runs on Linux only: use pull workers elsewhere.")
+    try:
+        log_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ForebayError(
+            f"Agents' output cannot be kept in {log_dir} ({error.strerror}): pass another folder."
+        ) from error
 
 
 def _entry_point_names() -> frozenset[str]:

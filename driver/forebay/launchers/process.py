@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-COMMAND = (sys.executable, "-P", "-m", "forebay.launchers.child")
+COMMAND = (sys.executable, "-P", "-u", "-m", "forebay.launchers.child")
 PIPE_BYTES = 65536
 
 

@@ -1,0 +1,152 @@
+"""Daemons for tests: in a thread of the test, or in a process of its own that signals can reach."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from forebay.calls import operator, submitter, worker
+from forebay.daemon import Daemon, run_until_signalled
+from forebay.daemon_pace import Pace
+from forebay.launchers import ExternalLauncher
+from forebay.launchers.local import LocalLauncher
+from forebay.pool import Database
+
+FAKE_AGENTS = Path(__file__).parent / "fake_agents"
+QUICK = Pace(poll_first=0.1, poll_longest=0.3, sweep=0.3, observe=0.3, stop_grace=2)
+
+
+@contextmanager
+def running(
+    dsn: str,
+    folder: Path,
+    *,
+    slots: int = 2,
+    pace: Pace = QUICK,
+    external: tuple[ExternalLauncher, ...] = (),
+) -> Iterator[Daemon]:
+    """Run a daemon in a thread, its log files in folder, and stop it after the block."""
+    database = Database(dsn)
+    daemon = Daemon(database, LocalLauncher(database, folder, slots), external=external, pace=pace)
+    with ThreadPoolExecutor(1) as thread:
+        work = thread.submit(daemon.run)
+        try:
+            yield daemon
+        finally:
+            daemon.stop()
+            work.result(15)
+
+
+@contextmanager
+def daemon_process(
+    dsn: str, folder: Path, accident: str = "", *, slots: int = 2
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a daemon in a process of its own; it is killed after the block if it still runs.
+
+    The accident `die before record_run` has it kill itself right after its first launch.
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-m", "support.daemon", str(folder), str(slots), accident],
+        env=os.environ
+        | {
+            "FOREBAY_DATABASE_URL": dsn,
+            "PYTHONPATH": os.pathsep.join([str(FAKE_AGENTS.parent.parent), str(FAKE_AGENTS)]),
+        },
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def install_fake_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process and its children find the entry point `fake`."""
+    monkeypatch.syspath_prepend(str(FAKE_AGENTS))
+    monkeypatch.setenv("PYTHONPATH", str(FAKE_AGENTS))
+
+
+def register(db: psycopg.Connection, agent: str = "fake", **definition: Any) -> None:
+    """Register a local agent whose entry point is the fake one."""
+    definition = {"launcher": "local", "entry_point": "fake"} | definition
+    operator.register_agent(db, agent=agent, **definition)
+
+
+def enqueue(
+    db: psycopg.Connection, do: str = "nothing", *, agent: str = "fake", **payload: Any
+) -> int:
+    """Enqueue a task that does that; return its id."""
+    return submitter.enqueue(db, agent=agent, payload={"do": do, **payload})
+
+
+def until(condition: Callable[[], Any], seconds: float = 10) -> Any:
+    """Wait until the condition is true, and return what it gave; fail after so many seconds."""
+    give_up_at = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < give_up_at, "it did not happen in time"
+        time.sleep(0.02)
+    return value
+
+
+def task(db: psycopg.Connection, task_id: int) -> dict[str, Any]:
+    """Return the row of a task, read as the installer, who may act as the owner."""
+    return _row(db, "select * from forebay.tasks where task_id = %s", task_id)
+
+
+def attempts(db: psycopg.Connection, task_id: int) -> list[dict[str, Any]]:
+    """Return a task's attempts, oldest first."""
+    query = "select * from forebay.task_attempts where task_id = %s order by attempt_no"
+    return _rows(db, query, task_id)
+
+
+def _rows(db: psycopg.Connection, query: str, *arguments: Any) -> list[dict[str, Any]]:
+    with db.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+        return cursor.execute(query.encode(), arguments).fetchall()
+
+
+def _row(db: psycopg.Connection, query: str, *arguments: Any) -> dict[str, Any]:
+    (row,) = _rows(db, query, *arguments)
+    return row
+
+
+def diary_pids(diary: Path) -> list[int]:
+    """Return the process ids of the attempts that have begun, as the fake agent noted them."""
+    lines = diary.read_text().splitlines() if diary.exists() else []
+    return [int(line.split()[2]) for line in lines if line.startswith("began")]
+
+
+def is_alive(pid: int) -> bool:
+    """Tell whether a process runs; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def _die(*_arguments: object, **_named: object) -> None:
+    time.sleep(0.7)  # the process has begun its work
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main() -> None:
+    """Run a daemon until a signal comes: python -m support.daemon LOG_FOLDER SLOTS ACCIDENT."""
+    if sys.argv[3] == "die before record_run":
+        worker.record_run = _die  # type: ignore[assignment]
+    database = Database(os.environ["FOREBAY_DATABASE_URL"])
+    local = LocalLauncher(database, Path(sys.argv[1]), int(sys.argv[2]))
+    run_until_signalled(Daemon(database, local, pace=QUICK))
+
+
+if __name__ == "__main__":
+    main()
