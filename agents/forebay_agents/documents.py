@@ -5,15 +5,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
-import pdfplumber
 import pypdfium2
 import pypdfium2.raw as pdfium
 
 from forebay.agent import ErrorKind
 from forebay_agents.layout import Box, Row, rows, turned
+from forebay_agents.tables import Table, TableReader
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +21,6 @@ HEADER_WINDOW = 1024
 
 LINE_HYPHEN = "\ufffe"
 """What the reader puts for a hyphen at a line's end, where the word goes on in the next line."""
-
-Table = list[list[str]]
 
 
 class DocumentError(Exception):
@@ -59,9 +56,8 @@ class Document:
 
     def __init__(self, path: Path) -> None:
         _check_header(path)
-        self._path = path
         self._pdf = _open(path)
-        self._plumber: Any = None
+        self._tables = TableReader(path)
         if len(self) == 0:
             self.close()
             raise DocumentError("bad_input", "The PDF has no pages; export it again.")
@@ -69,12 +65,7 @@ class Document:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def __len__(self) -> int:
@@ -83,8 +74,7 @@ class Document:
     def close(self) -> None:
         """Close the file; safe to call twice."""
         self._pdf.close()
-        if self._plumber is not None:
-            self._plumber.close()
+        self._tables.close()
 
     def pages(self) -> Iterator[Page]:
         """Yield every page in order; one that cannot be read comes without text, with a note."""
@@ -106,21 +96,10 @@ class Document:
         if not ruled:
             return Page(number, text, seen)
         try:
-            return Page(number, text, seen, self._tables(number))
+            return Page(number, text, seen, self._tables.read(number))
         except Exception:  # the table reader meets odd files with almost any class of error
             log.warning("tables_unreadable page=%d", number, exc_info=True)
             return Page(number, text, seen, notes=[f"Tables of page {number} cannot be read."])
-
-    def _tables(self, number: int) -> list[Table]:
-        if self._plumber is None:
-            self._plumber = pdfplumber.open(self._path)
-        page = self._plumber.pages[number - 1]
-        try:
-            found = page.extract_tables()
-        finally:
-            page.close()
-        tables = ([[_clean(cell or "") for cell in row] for row in table] for table in found)
-        return [table for table in tables if len(table) > 1 and len(table[0]) > 1]
 
 
 def _check_header(path: Path) -> None:

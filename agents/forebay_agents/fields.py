@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from forebay_agents import labels, values
+from forebay_agents import labels
+from forebay_agents.amounts import CODE, CODES, Amount, amounts, currency, one_amount
+from forebay_agents.dates import day_first, find_dates
 from forebay_agents.layout import Row, Segment
 
 TITLE_ROWS = 25
@@ -14,6 +16,8 @@ TITLE_ROWS = 25
 
 START = r"(?:^|(?<=\d)\s+|[;|•·]\s*)"
 """Where a label may begin: 'Due date' must not answer for 'Date', nor 'Subtotal' for 'Total'."""
+
+DOCUMENT_NUMBER = re.compile(r"(?=[^\s,;]*\d)[A-Za-z0-9][\w./#-]*\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +81,19 @@ def _number(rows: Sequence[Row], kind: str) -> Found | None:
     if kind in labels.NUMBERS:
         tiers.insert(0, (rf"{START}(?:{labels.NUMBERS[kind]})", 1.0))
         tiers.append((rf"^(?:{labels.KINDS[kind]})", 0.6))
-    return _first_answer(rows, tiers, values.number)
+    return _first_answer(rows, tiers, _document_number)
+
+
+def _document_number(text: str) -> str | None:
+    """Return the token with a digit that `text` starts with, unless it is a date."""
+    match = DOCUMENT_NUMBER.match(text)
+    if match is None or next(find_dates(match[0], None), None):
+        return None
+    return match[0]
 
 
 def _date(rows: Sequence[Row], kind: str) -> Found | None:
-    order = values.day_first(_text(rows))
+    order = day_first(_text(rows))
     tiers = [(rf"{START}(?:{labels.ANY_DATE})", 0.9)]
     if kind in labels.DATES:
         tiers.insert(0, (rf"{START}(?:{labels.DATES[kind]})", 1.0))
@@ -89,7 +101,7 @@ def _date(rows: Sequence[Row], kind: str) -> Found | None:
         tiers.insert(1, (rf"\b(?:{labels.CONTRACT_DATE})", 0.9))
 
     def read(text: str) -> str | None:
-        place, day = next(values.dates(text, order), (0, None))
+        place, day = next(find_dates(text, order), (0, None))
         clear = re.fullmatch(r"\W*(?:the|on|den|le)?\W*", text[:place], re.IGNORECASE)
         return day.isoformat() if day and clear else None
 
@@ -102,7 +114,7 @@ def _lone_date(rows: Sequence[Row], order: bool | None) -> Found | None:
         day
         for row in rows[:TITLE_ROWS]
         for segment in row
-        for place, day in values.dates(segment.text, order)
+        for place, day in find_dates(segment.text, order)
         if place == 0 and len(segment.text) <= 20
     }
     return Found(days.pop().isoformat(), 0.6) if len(days) == 1 else None
@@ -115,7 +127,7 @@ def _total(rows: Sequence[Row]) -> tuple[Found | None, str | None]:
         totals = {amount.value for amount in found}
         if len(totals) == 1:
             total = totals.pop()
-            sign = next((amount.currency for amount in found if amount.currency), None)
+            sign = next((amount.sign for amount in found if amount.sign), None)
             return Found(str(total), _checked(rows, total, strength)), sign
         if totals:
             return None, None
@@ -133,25 +145,25 @@ def _checked(rows: Sequence[Row], total: Decimal, strength: float) -> float:
     return 1.0 if total in sums else strength / 2
 
 
-def _sums(rows: Sequence[Row], label: str) -> Iterator[values.Amount]:
+def _sums(rows: Sequence[Row], label: str) -> Iterator[Amount]:
     """Yield the sum after each `label`: the last one of its row, or else the one below it."""
     for after, below in _places(rows, rf"{START}(?:{label})"):
-        said = [amount for text in after if (amount := values.amount(text))]
-        said = said[-1:] or [amount for text in below if (amount := values.amount(text))][:1]
+        said = [amount for text in after if (amount := one_amount(text))]
+        said = said[-1:] or [amount for text in below if (amount := one_amount(text))][:1]
         yield from said
 
 
 def _currency(rows: Sequence[Row], sign: str | None) -> Found | None:
     """Take the currency beside the total, else the labelled one, else the only one in use."""
     text = _text(rows)
-    if code := values.currency(sign, text):
+    if code := currency(sign, text):
         return Found(code, 1.0)
     for after, _ in _places(rows, rf"{START}(?:{labels.CURRENCY})"):
-        codes = re.findall(rf"\b(?:{values.CODES})\b", " ".join(after))
-        if len(set(codes)) == 1:
-            return Found(codes[0], 1.0)
-    signs = {amount.currency for amount in values.amounts(text) if amount.currency}
-    used = {values.currency(sign, text) for sign in signs}
+        codes = set(CODE.findall(" ".join(after)))
+        if len(codes) == 1:
+            return Found(codes.pop(), 1.0)
+    signs = {amount.sign for amount in amounts(text) if amount.sign} | set(CODE.findall(text))
+    used = {currency(sign, text) for sign in signs}
     only = used.pop() if len(used) == 1 else None
     return Found(only, 0.7) if only else None
 
@@ -175,7 +187,8 @@ def _first_answer(
 
 def _places(rows: Sequence[Row], pattern: str) -> Iterator[tuple[list[str], list[str]]]:
     """Yield, for each label found, the texts after it in its row and those right below it."""
-    label = re.compile(rf"(?:{pattern})(?:\s*\([^)]*\))?[\s:.#]*", re.IGNORECASE)
+    remark = rf"(?:\s*\([^)]*\)|\s+in\b)?(?:\s*(?:{CODES}|[€£$¥])\s*$)?"
+    label = re.compile(rf"(?:{pattern}){remark}[\s:.#]*", re.IGNORECASE)
     for index, row in enumerate(rows):
         for position, segment in enumerate(row):
             for match in label.finditer(segment.text):

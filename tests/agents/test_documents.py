@@ -118,6 +118,16 @@ def test_broken_pages_are_told_and_only_broken_pages_are_refused() -> None:
         none.result()
 
 
+def test_tables_that_cannot_be_read_leave_the_text(tmp_path: Path, parse: Parse) -> None:
+    """A page that the table reader stumbles over still gives its text, with a note."""
+    content = text((50, 700, "still here")) + b"50 600 m 500 600 l S"
+    damaged = pdf([content]).replace(b"/MediaBox[0 0 600 800]", b"/MediaBox[0 0 /six 800]")
+    (tmp_path / "odd.pdf").write_bytes(damaged)
+    data = parse(tmp_path / "odd.pdf").data
+    assert data["text"] == "still here"
+    assert data["notes"] == ["Tables of page 1 cannot be read."]
+
+
 def test_progress_is_told_at_most_twice_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, attempt: type[RecordedAttempt]
 ) -> None:

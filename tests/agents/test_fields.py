@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from forebay_agents import values
+from forebay_agents.amounts import Amount, one_amount
+from forebay_agents.dates import find_dates
 from forebay_agents.fields import find_fields
 from forebay_agents.layout import Row, Segment
 
@@ -38,19 +39,20 @@ def found(*lines: str) -> dict[str, str]:
         ("1.234.567", "1234567", None),
         ("¥1,155,495", "1155495", "¥"),
         ("12345円", "12345", "円"),
+        ("¥1,100(税込)", "1100", "¥"),
         ("-104,90", "-104.90", None),
         ("0.125", "0.125", None),
     ],
 )
 def test_sums_are_read_as_people_write_them(text: str, value: str, currency: str | None) -> None:
     """The mark before the cents is told from the marks between thousands."""
-    assert values.amount(text) == values.Amount(Decimal(value), currency)
+    assert one_amount(text) == Amount(Decimal(value), currency)
 
 
 @pytest.mark.parametrize("text", ["12 items", "20%", "3PCE", "INV-2026", "31/12/2026", "", "none"])
 def test_what_is_no_sum_is_not_taken_for_one(text: str) -> None:
     """Counts, rates, numbers and dates are no sums of money."""
-    assert values.amount(text) is None
+    assert one_amount(text) is None
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_what_is_no_sum_is_not_taken_for_one(text: str) -> None:
 )
 def test_dates_are_read_when_they_mean_one_day(text: str, day: date | None) -> None:
     """Every common order is read; one that means two days, or none, is not."""
-    assert [each for _, each in values.dates(text, None)] == ([day] if day else [])
+    assert [each for _, each in find_dates(text, None)] == ([day] if day else [])
 
 
 def test_other_dates_of_the_document_settle_the_order() -> None:
@@ -153,6 +155,9 @@ def test_a_field_said_in_two_ways_is_left_out() -> None:
         (("Total: ¥1,000", "人民币"), "CNY"),
         (("Total: ¥1,000",), None),
         (("Total: 10.00", "Currency: CHF"), "CHF"),
+        (("Total (EUR): 10.00",), "EUR"),
+        (("Gesamtbetrag in EUR: 10,00",), "EUR"),
+        (("Total amount EUR | 10.00",), "EUR"),
         (("Total: 10.00", "Fee £3.00"), "GBP"),
         (("Total: 10.00", "Fee £3.00", "Toll €2.00"), None),
     ],
