@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections.abc import Iterator
+from ctypes import c_double
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -147,16 +148,19 @@ def _read_text(page: Any) -> tuple[str, list[Row]]:
 def _characters(content: Any, rotation: int) -> Iterator[tuple[Box, str]]:
     """Yield each visible character, led by a space if one precedes it.
 
-    The boxes span the font's height, not the glyph's, so that all of one line align.
+    Its box stands on the baseline, whatever the font: so all characters of one line align.
     """
-    space = ""
+    space, x, y = "", c_double(), c_double()
     for index in range(content.count_chars()):
         code = pdfium.FPDFText_GetUnicode(content, index)
         character = chr(code) if code <= sys.maxunicode else "\ufffd"
         if character.isspace():
             space = " "
         elif character != LINE_HYPHEN:
-            yield turned(content.get_charbox(index, loose=True), rotation), space + character
+            left, _, right, top = turned(content.get_charbox(index, loose=True), rotation)
+            pdfium.FPDFText_GetCharOrigin(content, index, x, y)
+            _, baseline, _, _ = turned((x.value, y.value, x.value, y.value), rotation)
+            yield (left, baseline, right, top), space + character
             space = ""
 
 

@@ -1,19 +1,25 @@
-"""Put the pieces of a page back into the rows that a reader sees.
+"""Put the characters of a page back into the rows that a reader sees.
 
 A PDF holds text in the order in which it was drawn, so that a label and its value may be far apart
 in the text. Their places on the page bring them together again.
 """
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+WIDE_GAP = 0.75
+"""Wider gaps, in heights of the text, part segments."""
+
 Box = tuple[float, float, float, float]
+"""Left, bottom, right and top, in points."""
+
+Piece = tuple[Box, str]
+"""Text in its place; it begins with a space if one parts it from what was drawn before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Hold a run of text without a wide gap in it; places are points from the page's left edge."""
+    """Hold a run of text without a wide gap in it, from `left` to `right` in points."""
 
     text: str
     left: float
@@ -24,7 +30,7 @@ Row = list[Segment]
 
 
 def turned(box: Box, rotation: int) -> Box:
-    """Return (left, bottom, right, top) as seen on a page shown turned by `rotation` degrees.
+    """Return the box as seen on a page that is shown turned by `rotation` degrees.
 
     The origin is not moved: what counts is where boxes lie relative to each other.
     """
@@ -40,42 +46,51 @@ def turned(box: Box, rotation: int) -> Box:
             return box
 
 
-def rows(pieces: Iterable[tuple[Box, str]]) -> list[Row]:
-    """Group pieces of text into rows, top to bottom, each row's segments left to right."""
-    lines: list[list[tuple[Box, str]]] = []
-    for piece in sorted(pieces, key=lambda piece: -piece[0][1]):
-        near = (line for line in reversed(lines[-4:]) if _same_row(line[0][0], piece[0]))
-        line = next(near, None)
+def rows(characters: Iterable[Piece]) -> list[Row]:
+    """Group characters, given as drawn, into rows from top to bottom, each from left to right."""
+    return [
+        [Segment(text.strip(), left, right) for (left, _, right, _), text in _runs(sorted(line))]
+        for line in _lines(_runs(characters))
+    ]
+
+
+def _runs(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Join each piece to the one before it, where no wide gap parts them."""
+    run: Piece | None = None
+    for piece in pieces:
+        joined = _joined(run, piece) if run else None
+        if run and not joined:
+            yield run
+        run = joined or piece
+    if run:
+        yield run
+
+
+def _joined(one: Piece, other: Piece) -> Piece | None:
+    (left, bottom, right, top), text = one
+    gap, height = other[0][0] - right, _height(one, other)
+    if _on_one_line(one, other) and -height < gap <= WIDE_GAP * height:
+        return (left, bottom, max(right, other[0][2]), top), text + other[1]
+    return None
+
+
+def _lines(runs: Iterable[Piece]) -> list[list[Piece]]:
+    """Gather the runs of each line, the highest line first."""
+    lines: list[list[Piece]] = []
+    for run in sorted(runs, key=lambda run: -run[0][1]):
+        line = next((line for line in lines[-3:] if _on_one_line(line[0], run)), None)
         if line is None:
-            lines.append([piece])
+            lines.append([run])
         else:
-            line.append(piece)
-    joined = (_segments(line) for line in lines)
-    return [row for row in joined if row]
+            line.append(run)
+    return lines
 
 
-def _same_row(one: Box, other: Box) -> bool:
-    """Tell whether two boxes stand on one line: bottoms near, and half of the lower one beside."""
-    height = min(_height(one), _height(other))
-    overlap = min(one[1] + _height(one), other[1] + _height(other)) - max(one[1], other[1])
-    return abs(one[1] - other[1]) <= 0.5 * height + 2 and overlap >= 0.5 * height
+def _on_one_line(one: Piece, other: Piece) -> bool:
+    """Tell whether two pieces stand on about the same line, be one of them bigger or not."""
+    return abs(one[0][1] - other[0][1]) <= 0.5 * _height(one, other)
 
 
-def _height(box: Box) -> float:
-    """Return a box's height; text in a font that is not at hand comes with none."""
-    return max(box[3] - box[1], 1.0)
-
-
-def _segments(line: list[tuple[Box, str]]) -> Row:
-    row: Row = []
-    height = max(_height(box) for box, _ in line)
-    for (left, _, right, _), text in sorted(line, key=lambda piece: piece[0][0]):
-        gap = left - row[-1].right if row else 0.0
-        if row and gap <= max(3.0, 0.6 * height):
-            last = row.pop()
-            space = " " if gap > 0.25 * height else ""
-            row.append(Segment(last.text + space + text, last.left, max(last.right, right)))
-        else:
-            row.append(Segment(text.strip(), left, right))
-    clean = (Segment(re.sub(r"\s+", " ", s.text).strip(), s.left, s.right) for s in row)
-    return [segment for segment in clean if segment.text]
+def _height(one: Piece, other: Piece) -> float:
+    """Return the smaller height of two pieces, about the size of its font."""
+    return max(min(one[0][3] - one[0][1], other[0][3] - other[0][1]), 1.0)

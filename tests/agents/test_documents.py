@@ -82,6 +82,18 @@ def test_a_turned_page_is_read_as_it_is_shown(rotation: int, tmp_path: Path) -> 
     assert [[s.text for s in row] for row in page.rows] == [["Date:", "2026-03-01"], ["below"]]
 
 
+def test_characters_of_one_line_stay_together_in_any_font_size(tmp_path: Path) -> None:
+    """A mark set smaller or bigger than the digits around it is not lost from the number."""
+    content = b"BT /F 10 Tf 50 700 Td (Total 11,062) Tj /F 40 Tf (.) Tj /F 10 Tf (60) Tj ET\n"
+    path = tmp_path / "sizes.pdf"
+    path.write_bytes(
+        pdf([content + content.replace(b"50 700", b"50 680").replace(b"F 40", b"F 2")])
+    )
+    with Document(path) as document:
+        (page,) = document.pages()
+    assert [[s.text for s in row] for row in page.rows] == [["Total 11,062.60"]] * 2
+
+
 def test_js1_text_that_jsonb_refuses_is_made_safe() -> None:
     """NUL and lone surrogates in a page's text, tables and rows never reach the result."""
     pages = collected.Collected(1)
