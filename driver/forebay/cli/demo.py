@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,7 +36,7 @@ class Outcome:
     state: str
     pages: int | None = None
     fields: int | None = None
-    confidence: float | None = None
+    confidence: Decimal | None = None
     attempts: int | None = None
     seconds: float | None = None
     reason: str | None = None
@@ -49,7 +50,6 @@ TABLE: output.Columns = {
     "confidence": "confidence",
     "attempts": "attempts",
     "seconds": "seconds",
-    "reason": "reason",
 }
 
 
@@ -75,6 +75,14 @@ def demo(
             _register(conn)
             outcomes = _process(conn, where, files)
     output.print_rows(outcomes, TABLE, as_json)
+    for outcome in outcomes:
+        if outcome.reason:
+            output.note(f"{outcome.document}: {outcome.reason}")
+    if done := [outcome.task_id for outcome in outcomes if outcome.state == "completed"]:
+        output.note(
+            f"See what was found: 'forebay task {done[0]} --result'"
+            + ("." if dsn else ", after 'forebay pg start'.")
+        )
     if not pdfs:
         output.note("These documents are made up, with every name and amount in them.")
 
@@ -103,8 +111,8 @@ def _register(conn: psycopg.Connection[Any]) -> None:
     """Register the agent, unless the database knows it."""
     from forebay.calls import operator, viewer
 
-    known = viewer.agent_status(conn, agents=[AGENT])
-    if not known:
+    known = {state.agent: state for state in viewer.agent_status(conn)}.get(AGENT)
+    if known is None:
         operator.register_agent(
             conn,
             agent=AGENT,
@@ -113,12 +121,12 @@ def _register(conn: psycopg.Connection[Any]) -> None:
             timeout=TIMEOUT,
             reason="forebay demo",
         )
-    elif known[0].launcher != "local":
+    elif known.launcher != "local":
         raise Refused(
-            f"Agent {AGENT} of this database has launcher {known[0].launcher}, not local:"
+            f"Agent {AGENT} of this database has launcher {known.launcher}, not local:"
             " run the demo on another database."
         )
-    elif known[0].state == "paused":
+    elif known.state == "paused":
         raise Refused(f"Agent {AGENT} is paused: run 'forebay agent resume {AGENT}' first.")
 
 
@@ -150,7 +158,6 @@ def _process(conn: psycopg.Connection[Any], dsn: str, files: dict[Path, int]) ->
 def _outcome(conn: psycopg.Connection[Any], task_id: int, name: str) -> Outcome:
     """Return what became of a task."""
     from forebay.calls import reader, viewer
-    from forebay.cli.tasks import error_text
 
     detail = viewer.task_detail(conn, task_id=task_id)
     result = reader.task_result(conn, task_id=task_id).result or {}
@@ -160,10 +167,10 @@ def _outcome(conn: psycopg.Connection[Any], task_id: int, name: str) -> Outcome:
         state=detail.status,
         pages=result.get("pages"),
         fields=len(result["fields"]) if "fields" in result else None,
-        confidence=None if detail.confidence is None else float(detail.confidence),
+        confidence=detail.confidence,
         attempts=detail.attempt_count,
         seconds=_seconds(detail.attempts),
-        reason=error_text(detail.error),
+        reason=detail.error["message"] if detail.error else None,
     )
 
 

@@ -18,6 +18,7 @@ Columns = Mapping[str, str | Callable[[Any], object]]
 """What a person sees of a row: heading to the name of an attribute, or to a function of the row."""
 
 WIDTH_OF_A_PIPE = 160
+NARROWEST_TEXT = 10  # a longer cell may be folded to that where there is little room
 
 
 def print_rows(rows: Sequence[object], columns: Columns, as_json: bool) -> None:
@@ -79,12 +80,19 @@ def _print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> N
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    shown = [[show(value) for value in row] for row in rows]
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for number, heading in enumerate(headings):
         is_text = any(isinstance(row[number], str | datetime) for row in rows)
-        table.add_column(heading, justify="left" if is_text else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(show(value)) for value in row))
+        longest = max((len(row[number]) for row in shown), default=0)
+        table.add_column(
+            heading,
+            justify="left" if is_text else "right",
+            overflow="fold",
+            min_width=max(min(longest, NARROWEST_TEXT), *map(len, heading.split())),
+        )
+    for row in shown:
+        table.add_row(*map(Text, row))
     console().print(table)
 
 

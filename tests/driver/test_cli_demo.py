@@ -1,0 +1,167 @@
+"""The demo and the daemon as processes: results come out, and nothing is left running."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from forebay.embedded import Server
+
+COMMAND = (sys.executable, "-m", "forebay.cli")
+SECONDS = 60
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """Return a FOREBAY_HOME that the user who runs Postgres for root can enter."""
+    folder = Path(tempfile.mkdtemp(prefix="forebay-tests-"))
+    folder.chmod(0o755)
+    yield folder
+    Server(folder / "pg").stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def pdfs(tmp_path: Path) -> Path:
+    """Return a folder of three small PDF files and an empty one."""
+    folder = tmp_path / "pdfs"
+    folder.mkdir()
+    for number in range(3):
+        canvas = Canvas(str(folder / f"{number}.pdf"))
+        canvas.drawString(72, 720, f"Invoice INV-{number} Total 12.00 EUR")
+        canvas.save()
+    (folder / "empty.PDF").touch()
+    return folder
+
+
+def start(home: Path, *args: object, dsn: str = "") -> subprocess.Popen[str]:
+    """Start a command, without a terminal."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("FOREBAY_")}
+    return subprocess.Popen(
+        [*COMMAND, *map(str, args)],
+        env=kept | {"FOREBAY_HOME": str(home), "FOREBAY_DATABASE_URL": dsn},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def processes_naming(home: Path) -> list[str]:
+    """Return the command lines of the processes that run with this home."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"FOREBAY_HOME={home}\0" in (process / "environ").read_text(errors="replace"):
+                found.append((process / "cmdline").read_text())
+        except OSError:  # ended, or another user's
+            continue
+    return found
+
+
+def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
+    """Each document reaches a final state; a refused file is told and stops nothing."""
+    demo = start(home, "demo", "--pdfs", pdfs, "--json", dsn=dsn)
+    out, err = demo.communicate(timeout=SECONDS)
+    assert demo.returncode == 0, err
+    outcomes = {outcome["document"]: outcome for outcome in json.loads(out)}
+    assert {name: outcome["state"] for name, outcome in outcomes.items()} == {
+        "0.pdf": "completed",
+        "1.pdf": "completed",
+        "2.pdf": "completed",
+        "empty.PDF": "refused",
+    }
+    assert outcomes["0.pdf"]["pages"] == 1
+    assert outcomes["0.pdf"]["attempts"] == 1
+    assert "empty" in outcomes["empty.PDF"]["reason"]
+    assert "3 of 3 done: 3 completed" in err
+    assert "made up" not in err
+    assert processes_naming(home) == []
+
+
+def test_demo_runs_twice_on_the_embedded_server_and_stops_it(home: Path, pdfs: Path) -> None:
+    """The second run finds the first one's database; a server that ran before keeps running."""
+    for path in (pdfs / "1.pdf", pdfs / "2.pdf", pdfs / "empty.PDF"):
+        path.unlink()
+    first = start(home, "demo", "--pdfs", pdfs)
+    out, err = first.communicate(timeout=SECONDS)
+    assert first.returncode == 0, err
+    assert "completed" in out
+    assert not Server(home / "pg").status().is_running
+    Server(home / "pg").start()
+    second = start(home, "demo", "--pdfs", pdfs)
+    _, err = second.communicate(timeout=SECONDS)
+    assert second.returncode == 0, err
+    assert "batch 2" in err
+    assert Server(home / "pg").status().is_running
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_demo_leaves_nothing_running(
+    home: Path, pdfs: Path, number: signal.Signals, code: int
+) -> None:
+    """Ctrl-C in the middle stops the daemon and the server, without a traceback."""
+    demo = start(home, "demo", "--pdfs", pdfs)
+    assert demo.stderr
+    while "0 of 3" not in (line := demo.stderr.readline()):
+        assert line, "the demo ended early"
+    demo.send_signal(number)
+    _, err = demo.communicate(timeout=SECONDS)
+    assert demo.returncode == code, err
+    assert "Traceback" not in err
+    assert not Server(home / "pg").status().is_running
+    assert processes_naming(home) == []
+
+
+@pytest.mark.parametrize("kind", ["missing", "empty"])
+def test_demo_refuses_a_folder_without_pdfs(home: Path, tmp_path: Path, kind: str) -> None:
+    """A folder that is missing, or holds no PDF, is one sentence; no server is started."""
+    folder = tmp_path / kind
+    if kind == "empty":
+        folder.mkdir()
+    demo = start(home, "demo", "--pdfs", folder)
+    out, err = demo.communicate(timeout=SECONDS)
+    assert (demo.returncode, out, err.count("\n")) == (1, "", 1)
+    assert str(folder) in err
+    assert not (home / "pg").exists()
+
+
+def test_run_serves_only_the_agents_it_is_told_until_sigterm(
+    dsn: str, home: Path, pdfs: Path
+) -> None:
+    """`run --agents` leaves the others' tasks alone; SIGTERM ends it with 0."""
+    for agent in ("mine", "other"):
+        options = ("--launcher", "local", "--entry-point", "parse_document")
+        assert start(home, "agent", "set", agent, *options, dsn=dsn).wait(SECONDS) == 0
+        submit = start(home, "submit", pdfs / "0.pdf", "--agent", agent, dsn=dsn)
+        assert submit.wait(SECONDS) == 0
+    daemon = start(home, "run", "--agents", "mine", "--concurrency", 1, dsn=dsn)
+    give_up_at = time.monotonic() + SECONDS
+    counts: dict[str, str] = {}
+    while counts.get("mine") != "completed":
+        assert time.monotonic() < give_up_at
+        out, _ = start(home, "tasks", "--json", dsn=dsn).communicate(timeout=SECONDS)
+        counts = {row["agent"]: row["status"] for row in json.loads(out)}
+    daemon.terminate()
+    assert daemon.wait(SECONDS) == 0
+    assert counts["other"] == "enqueued"
+    assert list((home / "logs").iterdir())
+
+
+def test_run_says_what_is_wrong_with_the_database(home: Path) -> None:
+    """Without a database the daemon ends with 1 and one sentence."""
+    daemon = start(home, "run")
+    _, err = daemon.communicate(timeout=SECONDS)
+    assert (daemon.returncode, err.count("\n")) == (1, 1)
+    assert "FOREBAY_DATABASE_URL" in err
