@@ -121,12 +121,12 @@ class Renewer:
         return []
 
     def _renew(self, leases: list[Lease]) -> None:
-        """Renew in one call, which is broken off when the first lease that lives would expire."""
+        """Renew in one call, broken off while there is time to try again on another connection."""
         if self._connection is None:
             self._connection = self._database.connect()
         now = time.monotonic()
         left = min((x.expires - now for x in leases if x.expires > now), default=LONGEST_RETRY)
-        with cut_off(self._connection, left):
+        with cut_off(self._connection, left / 2):
             local = read_clock(self._connection)
             asked_at = time.monotonic()
             answers = calls.renew_leases(

@@ -1,6 +1,7 @@
 """Report how attempts ended: successes together, the rest one by one."""
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,8 @@ from forebay.rows import TaskStatus
 log = EventLog(__name__)
 
 AWAY = (psycopg.OperationalError, psycopg.InterfaceError)  # also 40001, 40P01 and PoolTimeout
+PROGRAM_LIMIT = "54"  # the class of errors that psycopg files under AWAY, but that stay
+PROGRESS_EVERY = 0.5  # seconds
 BATCH = 100  # results in one call: each may have a megabyte
 Connect = Callable[[], AbstractContextManager[Connection[Any]]]
 Ended = Callable[[int, TaskStatus | None, bool], None]
@@ -38,6 +41,8 @@ class Reporter:
     def __init__(self, connect: Connect, ended: Ended) -> None:
         self._connect = connect
         self._ended = ended
+        self._progress: dict[int, tuple[int, int]] = {}
+        self._progress_at = 0.0
 
     def report(self, outcomes: Mapping[int, Outcome]) -> None:
         """Report all of them. Raises AWAY."""
@@ -54,13 +59,23 @@ class Reporter:
             elif isinstance(outcome, NotStarted):
                 self._release(attempt_id)
 
-    def progress(self, reports: Mapping[int, tuple[int, int]]) -> None:
+    def note_progress(self, attempt_id: int, done: int, total: int) -> None:
+        """Keep how far an attempt is until it is shown; from any thread, and never waiting."""
+        self._progress[attempt_id] = (done, total)
+
+    def show_progress(self, in_hand: Container[int]) -> None:
         """Show how far attempts are; what cannot be shown is dropped: the next one tells more."""
-        for attempt_id, (done, total) in reports.items():
+        if time.monotonic() < self._progress_at:
+            return
+        self._progress_at = time.monotonic() + PROGRESS_EVERY
+        while self._progress:
+            attempt_id, (done, total) = self._progress.popitem()
+            if attempt_id not in in_hand:
+                continue
             try:
                 self._call(calls.report_progress, attempt_id=attempt_id, done=done, total=total)
-            except (_RefusedError, *AWAY) as error:
-                log.warning("progress_dropped", attempt_id=attempt_id, reason=str(error))
+            except _RefusedError as error:
+                log.warning("progress_refused", attempt_id=attempt_id, reason=str(error))
 
     def _complete(self, successes: Sequence[tuple[int, Success]]) -> None:
         """Report successes in one call; if one spoils it, each by itself."""
@@ -114,9 +129,8 @@ class Reporter:
         try:
             with self._connect() as connection:
                 return function(connection, **arguments)
-        except psycopg.errors.ProgramLimitExceeded as error:  # an OperationalError, but for good
-            raise _RefusedError(first_line(error)) from error
-        except AWAY:
-            raise
         except (ForebayError, psycopg.Error) as error:
+            is_limit = (error.sqlstate or "").startswith(PROGRAM_LIMIT)
+            if isinstance(error, AWAY) and not is_limit:
+                raise
             raise _RefusedError(first_line(error)) from error

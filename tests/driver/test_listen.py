@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
@@ -17,6 +16,7 @@ from forebay.calls import operator, submitter
 from forebay.embedded import Server
 from forebay.listen import CHANGES, WORK, Listener
 from forebay.pool import Database
+from support.relay import Relay
 from support.server import running_server
 
 DSN = Callable[..., str]
@@ -108,45 +108,6 @@ def test_nt3_a_listener_survives_a_restart_of_the_server() -> None:
             assert woken.within(1)
 
 
-class Relay:
-    """Carry a connection to the server over TCP until it is told to swallow everything."""
-
-    def __init__(self, socket_path: str) -> None:
-        self._socket_path = socket_path
-        self._entrance = socket.create_server(("127.0.0.1", 0))
-        self.port: int = self._entrance.getsockname()[1]
-        self.swallows = threading.Event()
-        self._stack = ExitStack()
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                client, _ = self._entrance.accept()
-            except OSError:
-                return
-            server = socket.socket(socket.AF_UNIX)
-            server.connect(self._socket_path)
-            for ends in ((client, server), (server, client)):
-                self._stack.callback(ends[0].close)
-                threading.Thread(target=self._carry, args=ends, daemon=True).start()
-
-    def _carry(self, source: socket.socket, target: socket.socket) -> None:
-        """Copy bytes; a swallowed connection stays open, as behind a firewall that drops all."""
-        try:
-            while data := source.recv(65536):
-                if not self.swallows.is_set():
-                    target.sendall(data)
-            target.close()
-        except OSError:
-            target.close()
-
-    def close(self) -> None:
-        """Close every socket."""
-        self._entrance.close()
-        self._stack.close()
-
-
 @pytest.fixture
 def relay(role_dsn: DSN) -> Iterator[Relay]:
     """Relay to the test's server."""
@@ -163,9 +124,8 @@ def test_nt4_a_half_open_connection_is_found_out_by_the_probe(role_dsn: DSN, rel
     with listening(dsn, woken, probe_every=0.5) as listener:
         time.sleep(1.2)
         assert listener.is_listening, "a quiet connection that answers the probe is kept"
-        relay.swallows.set()
+        relay.go_dead()
         assert wait_until(lambda: not listener.is_listening, 6)
-        relay.swallows.clear()
         assert woken.within(8)
         assert listener.is_listening
 

@@ -14,13 +14,15 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from forebay import Reject, Result, Retry, Task, Worker
-from forebay import worker as worker_module
+from forebay import Reject, Result, Retry, Task, Worker, jsonb, worker_loop
 from forebay.calls import operator, reader, submitter, viewer, worker
 from forebay.errors import ConnectError, MissingSettingError, RefusedError, UnknownAgentError
+from forebay.pool import Database
+from forebay.renewal import Lease, Renewer, read_clock
 from forebay.rows import TaskDetail
+from support.relay import Relay
 
 DSN = Callable[..., str]
 SECOND = timedelta(seconds=1)
@@ -161,7 +163,7 @@ def test_quick_work_is_claimed_and_completed_in_batches(
         calls.append(arguments["batch_size"])
         return real(*args, **arguments)
 
-    monkeypatch.setattr(worker_module.calls, "dequeue", counted)
+    monkeypatch.setattr(worker_loop.calls, "dequeue", counted)
     one = make(concurrency=2, batch_size=10)
     one.handler(lambda task: {})
     assert one.run(until_empty=True) == 100
@@ -375,8 +377,8 @@ def test_work_is_found_by_polling_alone(
     caller: psycopg.Connection, make: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A listener that never hears costs time, nothing else."""
-    monkeypatch.setattr(worker_module.Listener, "start", lambda self: None)
-    monkeypatch.setattr(worker_module.Listener, "stop", lambda self: None)
+    monkeypatch.setattr(worker_loop.Listener, "start", lambda self: None)
+    monkeypatch.setattr(worker_loop.Listener, "stop", lambda self: None)
     one = make()
     one.handler(lambda task: {})
     with running(one):
@@ -460,6 +462,49 @@ def test_le9_work_stops_at_its_local_deadline_when_renewal_is_held_up(
             superuser.execute("select from forebay.task_attempts for update")
             wait_until(lambda: bool(told), 6)
     assert 0.5 < told[0] < 2.5
+
+
+def test_le9_a_renewal_over_a_dead_line_is_made_over_another(
+    caller: psycopg.Connection, role_dsn: DSN
+) -> None:
+    """The line goes dead without a word: the lease is renewed all the same, before it expires."""
+    register(caller, lease=3 * SECOND)
+    (task_id,) = enqueue(caller)
+    (claimed,) = worker.dequeue(caller, worker="w", agents=["parse"])
+    lease = Lease(claimed, read_clock(caller))
+    where = conninfo_to_dict(role_dsn("worker"))
+    relay = Relay(f"{where['host']}/.s.PGSQL.{where['port']}")
+    dsn = make_conninfo(role_dsn("worker"), host="127.0.0.1", port=relay.port)
+    renewer = Renewer(Database(dsn), "w")
+    renewer.start()
+    renewer.add(lease)
+    try:
+        time.sleep(1.5)
+        relay.go_dead()
+        time.sleep(5)
+        worker.sweep(caller)
+        assert detail(caller, task_id).status == "processing"
+        assert not lease.is_over
+    finally:
+        renewer.stop()
+        relay.close()
+
+
+def test_a_result_that_postgres_cannot_parse_does_not_hold_up_the_others(
+    caller: psycopg.Connection, make: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nested too deep for the server is no outage: the task fails for good, the others complete."""
+    bad, *good = enqueue(caller, 4)
+    deep = "[" * 100_000 + "]" * 100_000
+    real = jsonb.dump_safe
+    monkeypatch.setattr(
+        jsonb, "dump_safe", lambda name, value: deep if value == "deep" else real(name, value)
+    )
+    one = make(batch_size=4)
+    one.handler(lambda task: "deep" if task.task_id == bad else {})
+    assert one.run(until_empty=True) == 4
+    assert detail(caller, bad).status == "failed"
+    assert {detail(caller, task_id).status for task_id in good} == {"completed"}
 
 
 def test_lj2_a_graceful_stop_hands_back_what_did_not_end(
