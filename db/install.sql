@@ -21,7 +21,7 @@
 \set file functions/internal/_best_priority.sql \set sha256 5ee7198487e4c64c948a393fe0907e248c8c3431b2422167ecf29300612b2f7a \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 97da07e9713ac35517628165e024bebfaf5e302d3bcd1df1b58ff3d8d5cd1b7f \ir install/apply.sql
 \set file functions/internal/_candidates.sql \set sha256 692f71ad087fc25525b35205674d7c57c98390a463e5c9adba4a4fb646d193fd \ir install/apply.sql
-\set file functions/internal/_claim.sql \set sha256 e04b48f39e04dcbe31e85b0008b170e54b1a7fd0c8ab4ebbe9bb6c498c130a4b \ir install/apply.sql
+\set file functions/internal/_claim.sql \set sha256 0622d6794901c3b38125b5e3e3ac4f6552ef824d0b73e77ebc61cfd218adc6d1 \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 92e6e88345a157ace62d234d5a01340e4872a94df8e1246d52d63585861e0ed7 \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 4667964164293805c5ecd2cf7b38e3f47c2b74adcd238d3bbc8ed45443646185 \ir install/apply.sql
@@ -51,8 +51,8 @@
 \set file functions/internal/_json_time.sql \set sha256 8c0d0449e2aa400dcdb5ac2210bb69e56acbcec0b2e124dae1f4ab47dfda5ada \ir install/apply.sql
 \set file functions/internal/_levels.sql \set sha256 8679dfb0a58ae6df64599eeb460c795171291b4a674084ca890f11cb3dc84257 \ir install/apply.sql
 \set file functions/internal/_lock_attempt.sql \set sha256 7223dafda72c4c0d5c2855bc73e5d5b08bc1a2b15d59ef97bb5d48325ac8122c \ir install/apply.sql
-\set file functions/internal/_lock_tasks.sql \set sha256 5dd0407f097fe0d83a244f9e1ba90ae33f32e26b6b063fe17a71cc166ab9a1a2 \ir install/apply.sql
-\set file functions/internal/_match_keys.sql \set sha256 9773b929e0e37219b8803411055dc696b6958206c9ef9ad9c7e1435aaa3f48a3 \ir install/apply.sql
+\set file functions/internal/_lock_tasks.sql \set sha256 1bb59ed43fc4a526ebc6360901fbccf3e9b9c0fe92e791a235dcbb1d2e861a71 \ir install/apply.sql
+\set file functions/internal/_match_keys.sql \set sha256 c10bf1077ec8cc4237b0ac0014b744421a4ba41dcb12708e309d6e235367e8a6 \ir install/apply.sql
 \set file functions/internal/_matching_tasks.sql \set sha256 b3eebffa8f759b257bfe8793811bf96d3fd1e4f23a37d4d181026835318136d3 \ir install/apply.sql
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
 \set file functions/internal/_next_round.sql \set sha256 8b94e98b82a62f1c413e9069ac3308f640c837169d790d005277ea9d3ddd7473 \ir install/apply.sql
@@ -67,7 +67,7 @@
 \set file functions/internal/_report.sql \set sha256 2690bb62109871d15f63fa8d422e90a81dc9c2e6984b59ff4a38794bc9ef3feb \ir install/apply.sql
 \set file functions/internal/_report_effect.sql \set sha256 cca44a142ef57021fdf342fdc6938e9e5fe07ce7b00f7c537051b23118e1be7d \ir install/apply.sql
 \set file functions/internal/_report_event.sql \set sha256 c1566e33772639ef4625a5f4ef5e74080827ec40b8b96d823cc9d981cf21f333 \ir install/apply.sql
-\set file functions/internal/_request_burst.sql \set sha256 cdbfd36fbe179c570de6e1be6f100baeb532e57ffa72c3d90b5670cd3e616772 \ir install/apply.sql
+\set file functions/internal/_request_burst.sql \set sha256 834425b19d5ad6045d10bdaf99098f63703793fe3101767d72d9b80a32b2d72a \ir install/apply.sql
 \set file functions/internal/_require_agent_definition.sql \set sha256 0f9b9205964f5b8a568fef26501645ed268cfef1456f7017cbff26acfb88c59d \ir install/apply.sql
 \set file functions/internal/_require_agents.sql \set sha256 48c2286848da176245eb89b9fef738a1069870ccacadbeef085afbb31f519920 \ir install/apply.sql
 \set file functions/internal/_require_between.sql \set sha256 481a44ff3094737bef1a34c1f22851a6eb3804d529b54687da24ce8c5fa2ed8e \ir install/apply.sql
@@ -92,28 +92,28 @@
 -- functions/submitter
 \set file functions/submitter/batch_tasks.sql \set sha256 67089590108e01ce781eb5381e94e3dfc49245a43a9a4b27475bc9e92c0bd7c2 \ir install/apply.sql
 \set file functions/submitter/cancel_batch.sql \set sha256 9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2 \ir install/apply.sql
-\set file functions/submitter/enqueue.sql \set sha256 2da70808bd4090bc8d200e39b494585e090b50c804e310736614cbc51eafa33a \ir install/apply.sql
-\set file functions/submitter/enqueue_many.sql \set sha256 049b5d5eaa13c86fe62af959842e1724a99a20a9b8ce628a92ccf05385f40950 \ir install/apply.sql
+\set file functions/submitter/enqueue.sql \set sha256 fc5460563e221c5463b40f99b1799ef202fc17d1fcbc670816f8ff84b7efac2c \ir install/apply.sql
+\set file functions/submitter/enqueue_many.sql \set sha256 30bd09a6f561f0a1e6dd034d914c0777a5ad20177ad596ed33a8eccb322753ef \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 3deb61b1912dd37133901f5facb21a92537d8e9002f04f49671a2f8f6113753a \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 28e4394bb2bb5a388d9b5c5df2b2c48fb9a99e6fd8d8f438318dae799aee498f \ir install/apply.sql
-\set file functions/worker/dequeue.sql \set sha256 532ebc689ca966252a2524e5eeb83fb66b8babdc526c99fed290ff7465651e0f \ir install/apply.sql
+\set file functions/worker/dequeue.sql \set sha256 832c5b40a86f7acee2d14ea48bfbec35ad002afcc59a6dce71586653b6165da0 \ir install/apply.sql
 \set file functions/worker/observe_run.sql \set sha256 e250351c5dcdad9f9ccc0f0b3e672da3858774b4e8c06e25b98dab54d4ea15b5 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 2d0f1060aa430974a328343b9ee603ad0eb2f56f6d2ae82577c94584bf253fab \ir install/apply.sql
-\set file functions/worker/release.sql \set sha256 d08f82fbfd04bc4433843b3ccde8dfc7906504b1d7781f73f49ecad335ef86ad \ir install/apply.sql
-\set file functions/worker/renew_leases.sql \set sha256 9673777f470155f808626afd21c26f9534dc2f3d7a5f9c8d4ebce1a8a135a707 \ir install/apply.sql
+\set file functions/worker/release.sql \set sha256 32b1ca3130d47ef33b048afbad2d4721c61fa4ffeda6556773f11a3922b6f33c \ir install/apply.sql
+\set file functions/worker/renew_leases.sql \set sha256 2d9acf0f5ceae4cff81e3350003e82edf1b3a804bba55c9c58d8f462c5f8416a \ir install/apply.sql
 \set file functions/worker/runs_to_cancel.sql \set sha256 93d9491bc167c42b5b6e2473281519e3582140e2e925ab59d039d19ad459a52f \ir install/apply.sql
-\set file functions/worker/sweep.sql \set sha256 5332b58a08cbf15ece8977dae1e5b679645e49f4d876dc7c99e7e5618123fe3f \ir install/apply.sql
+\set file functions/worker/sweep.sql \set sha256 7f9e0e2e3b8d61f3355f6fac0c9717ae613d003c9afee498e646724be549e037 \ir install/apply.sql
 
 -- functions/agent
-\set file functions/agent/callback.sql \set sha256 c45d9d5b53a5475465992c087c7e791dec0212ef32b6fbe8965ecdaeb0c60f30 \ir install/apply.sql
-\set file functions/agent/complete.sql \set sha256 3d3106dcee519e3e558c712cb3f1fcc3a5500106daf83a18c3e86803d4e39121 \ir install/apply.sql
-\set file functions/agent/complete_many.sql \set sha256 1f228e8d47d3c3958186c4576669dffda2df2c5cf4ff677f3b9f9b6f8a605b51 \ir install/apply.sql
-\set file functions/agent/fail.sql \set sha256 659842a529c219332cbb4b809f43dfde5edc193b88052ea57dbc330d68b898f3 \ir install/apply.sql
+\set file functions/agent/callback.sql \set sha256 8a0c4364b0e55ecce368028186e4e0ba544452c8d866010e1c2d470bbd778e69 \ir install/apply.sql
+\set file functions/agent/complete.sql \set sha256 ad95bc290bff3aa5f1898ab18a23a7530ede64fa3f270d509c5379efbdc3f743 \ir install/apply.sql
+\set file functions/agent/complete_many.sql \set sha256 11ff8fa50e76346648f74a98638451988b3b1e2841831e93fa0afeece2159f79 \ir install/apply.sql
+\set file functions/agent/fail.sql \set sha256 05ab94aa88c8bb36bff541408dc2d23e625f475800c4037aa9027beb57783c1d \ir install/apply.sql
 \set file functions/agent/report_progress.sql \set sha256 6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b \ir install/apply.sql
-\set file functions/agent/report_usage.sql \set sha256 6324d377be69e83d4b0588424a032829937bee1413bdce2237111c418e386143 \ir install/apply.sql
+\set file functions/agent/report_usage.sql \set sha256 10683ca24528ec0d0049ce6f6c0a0666147dd54af68ba8c2f3a8120690b5b42c \ir install/apply.sql
 
 -- functions/operator
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql

@@ -4,6 +4,11 @@ create or replace function forebay.callback(p_event jsonb)
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
 -- Take in a webhook event: the same effect as complete, fail or report_usage, any number of times, in any order.
 --

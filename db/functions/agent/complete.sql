@@ -4,6 +4,11 @@ create or replace function forebay.complete(p_attempt_id bigint, p_result jsonb,
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
 -- Report that an attempt succeeded, with its result; any number of times, also after the lease was lost.
 --

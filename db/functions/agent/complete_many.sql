@@ -8,6 +8,11 @@ create or replace function forebay.complete_many(
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
 -- Report that attempts succeeded, each with its result; a bad one fails its own attempt for good and spoils no other.
 --
@@ -24,9 +29,9 @@ begin
         or cardinality(p_attempt_ids) <> cardinality(p_confidences) then
         raise exception 'p_attempt_ids, p_results and p_confidences must have the same length' using errcode = '22023';
     end if;
-    perform forebay._lock_tasks(array(
-        select a.task_id from forebay.task_attempts as a where a.attempt_id = any(p_attempt_ids)
-    ));
+    perform forebay._lock_tasks(
+        array(select a.task_id from forebay.task_attempts as a where a.attempt_id = any(p_attempt_ids)), p_attempt_ids
+    );
 
     for v_report in
         select distinct on (given.attempt_id)

@@ -9,6 +9,11 @@ create or replace function forebay.fail(
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
 -- Report that an attempt failed: the task goes back in line after p_retry_after (null: the agent's backoff), or fails.
 --

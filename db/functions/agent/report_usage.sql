@@ -4,6 +4,11 @@ create or replace function forebay.report_usage(p_attempt_id bigint, p_usage jso
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
 -- Record what an attempt's model calls used, at any time, once per source and call id.
 --

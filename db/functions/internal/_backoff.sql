@@ -3,7 +3,6 @@ create or replace function forebay._backoff(p_base interval, p_max interval, p_a
     language sql
     volatile
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- How long a task waits after its p_attempt_count-th spent attempt: doubling from p_base up to p_max, less up to a tenth.
 --

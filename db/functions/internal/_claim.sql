@@ -42,6 +42,7 @@ begin
     v_room := forebay._room(v_agent, v_now);
     if v_room = 0 or forebay._best_priority(p_agent, v_now) is null then
         perform forebay._end_expired(p_agent, 1000);
+        v_now := forebay._now();
         v_room := forebay._room(v_agent, v_now);
     end if;
     if v_room = 0 then

@@ -1,9 +1,8 @@
 create or replace function forebay._expiry_error(p_attempt forebay.task_attempts, p_now timestamptz)
     returns jsonb
     language sql
-    immutable
+    stable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- Say in words why an attempt lost its right to the task.
 select case

@@ -9,7 +9,6 @@ create or replace function forebay._fits(
     language sql
     immutable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- Whether the task at p_place of a claim may be admitted: it needs p_tokens, and with those before it p_upto.
 --

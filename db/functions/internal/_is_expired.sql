@@ -6,9 +6,8 @@ create or replace function forebay._is_expired(
 )
     returns boolean
     language sql
-    immutable
+    stable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- Whether an open attempt has lost its right to the task: deadline passed, lease run out, or run ended without a report.
 select

@@ -3,7 +3,6 @@ create or replace function forebay._is_external(p_launcher text)
     language sql
     immutable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- Whether the launcher's runs live on outside the driver, so that another driver can adopt them.
 select p_launcher = 'lakeflow';

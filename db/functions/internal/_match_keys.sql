@@ -14,17 +14,14 @@ declare
 begin
     for v_match in
         select
-            place.ordinal,
+            r.ordinal,
             r.task_id as wanted_id,
             r.idempotency_key,
-            t.task_id,
-            t.payload is distinct from r.payload as differs
-        from generate_subscripts(p_rows, 1) as place (ordinal)
-        cross join lateral (select (p_rows[place.ordinal]).*) as r
-        left join forebay.tasks as t
-            on t.agent = r.agent and t.idempotency_key = r.idempotency_key
-            or t.task_id = r.task_id and r.idempotency_key is null
-        order by place.ordinal
+            case when r.idempotency_key is null then r.task_id else t.task_id end as task_id,
+            t.payload <> r.payload as differs
+        from (select n.*, row_number() over () as ordinal from unnest(p_rows) as n) as r
+        left join forebay.tasks as t on t.agent = r.agent and t.idempotency_key = r.idempotency_key
+        order by r.ordinal
     loop
         if v_match.task_id is null then
             raise exception 'task %: the task with key "%" went away at this moment', v_match.ordinal, v_match.idempotency_key
@@ -35,7 +32,7 @@ begin
                 v_match.ordinal, v_match.idempotency_key, v_match.task_id
                 using errcode = 'QF201', hint = 'Use one key for one piece of work, or leave it out.';
         end if;
-        return next (v_match.ordinal, v_match.task_id, v_match.task_id = v_match.wanted_id)::forebay.enqueued_task;
+        return next (v_match.ordinal::integer, v_match.task_id, v_match.task_id = v_match.wanted_id)::forebay.enqueued_task;
     end loop;
 end;
 $function$;

@@ -3,7 +3,6 @@ create or replace function forebay._may_retry(p_agent forebay.agents, p_attempt_
     language sql
     immutable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- Whether a task that spent p_attempt_count attempts has one left; its own p_max_attempts goes before the agent's.
 select p_attempt_count < coalesce(p_max_attempts, p_agent.max_attempts);

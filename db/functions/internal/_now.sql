@@ -3,7 +3,6 @@ create or replace function forebay._now()
     language sql
     volatile
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- The one clock: read it once into v_now, after the locks are held.
 --

@@ -1,8 +1,9 @@
 create or replace function forebay._parse_task(
-    p_agent    text,
-    p_document jsonb,
-    p_batch    forebay.batches,
-    p_now      timestamptz
+    p_agent     text,
+    p_document  jsonb,
+    p_batch     forebay.batches,
+    p_max_bytes integer,
+    p_now       timestamptz
 )
     returns forebay.tasks
     language plpgsql
@@ -24,30 +25,28 @@ begin
     if coalesce(jsonb_typeof(v_task.payload), 'null') = 'null' then
         raise exception '"payload" is required' using errcode = '22023';
     end if;
-    perform forebay._require_size(v_task.payload, 'the payload', i.max_payload_bytes) from forebay.installation as i;
+    perform forebay._require_size(v_task.payload, 'the payload', p_max_bytes);
 
     v_task.task_id := nextval('forebay.tasks_task_id_seq');
     v_task.agent := p_agent;
     v_task.status := 'enqueued';
-    v_task.priority := coalesce(forebay._json_integer(p_document, 'priority', -32768, 32767), 0)::smallint;
+    v_task.priority := 0;
     v_task.batch_id := p_batch.batch_id;
-    v_task.customer := forebay._json_text(p_document, 'customer');
-    v_task.idempotency_key := forebay._json_text(p_document, 'idempotency_key');
-    v_task.estimated_tokens := forebay._json_integer(p_document, 'estimated_tokens', 0, 1000000000000);
-    v_task.max_attempts := forebay._json_integer(p_document, 'max_attempts', 1, 1000)::integer;
-    v_task.available_at := greatest(p_now, forebay._json_time(p_document, 'run_after'));
-    v_task.is_ready := v_task.available_at <= p_now;
+    v_task.available_at := p_now;
     v_task.attempt_no := 0;
     v_task.attempt_count := 0;
     v_task.release_count := 0;
     v_task.created_at := p_now;
+    if p_document ?| array['priority', 'estimated_tokens', 'max_attempts', 'run_after', 'customer', 'idempotency_key'] then
+        v_task.priority := coalesce(forebay._json_integer(p_document, 'priority', -32768, 32767), 0)::smallint;
+        v_task.estimated_tokens := forebay._json_integer(p_document, 'estimated_tokens', 0, 1000000000000);
+        v_task.max_attempts := forebay._json_integer(p_document, 'max_attempts', 1, 1000)::integer;
+        v_task.available_at := greatest(p_now, forebay._json_time(p_document, 'run_after'));
+        v_task.customer := forebay._json_name(p_document, 'customer', 200);
+        v_task.idempotency_key := forebay._json_name(p_document, 'idempotency_key', 500);
+    end if;
+    v_task.is_ready := v_task.available_at <= p_now;
 
-    if v_task.customer = '' or char_length(v_task.customer) > 200 then
-        raise exception '"customer" must have 1 to 200 characters' using errcode = '22023';
-    end if;
-    if v_task.idempotency_key = '' or char_length(v_task.idempotency_key) > 500 then
-        raise exception '"idempotency_key" must have 1 to 500 characters' using errcode = '22023';
-    end if;
     if p_batch.customer <> v_task.customer then
         raise exception '"customer" is "%", but the batch belongs to "%"', v_task.customer, p_batch.customer
             using errcode = '22023', hint = 'Leave it out: a batch''s tasks take its customer.';

@@ -15,7 +15,7 @@ begin
     if jsonb_typeof(p_usage) <> 'object' then
         raise exception 'a call''s usage must be an object, not %', jsonb_typeof(p_usage) using errcode = '22023';
     end if;
-    v_call.call_id := forebay._json_text(p_usage, 'call_id');
+    v_call.call_id := forebay._json_name(p_usage, 'call_id', 500);
     v_call.source := coalesce(forebay._json_text(p_usage, 'source'), 'agent');
     v_call.model := forebay._json_text(p_usage, 'model');
     v_call.input_tokens := forebay._json_integer(p_usage, 'input_tokens', 0, 1000000000000);
@@ -25,8 +25,8 @@ begin
     v_call.started_at := forebay._json_time(p_usage, 'started_at');
     v_call.latency_ms := round(forebay._json_number(p_usage, 'latency_ms'))::bigint;
     v_call.trace_id := forebay._json_text(p_usage, 'trace_id');
-    if v_call.call_id is null or char_length(v_call.call_id) not between 1 and 500 then
-        raise exception '"call_id" must have 1 to 500 characters' using errcode = '22023';
+    if v_call.call_id is null then
+        raise exception '"call_id" is required' using errcode = '22023';
     end if;
     if v_call.source not in ('agent', 'trace') then
         raise exception '"source" must be agent or trace, not "%"', left(v_call.source, 60) using errcode = '22023';

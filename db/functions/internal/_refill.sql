@@ -9,7 +9,6 @@ create or replace function forebay._refill(
     language sql
     immutable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- The level of a bucket that was at p_level at p_since and has refilled until p_until; time never runs backwards.
 select least(p_burst, p_level + greatest(0, extract(epoch from p_until - p_since)) * p_per_minute / 60);

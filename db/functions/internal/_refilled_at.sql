@@ -3,7 +3,6 @@ create or replace function forebay._refilled_at(p_agent forebay.agents, p_tokens
     language sql
     stable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- When the agent's bucket will hold p_tokens, or be full if it cannot; p_tokens null asks for the next claim.
 select p_now + make_interval(secs => case

@@ -9,7 +9,6 @@ create or replace function forebay._report_effect(
     language sql
     immutable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- What a report means: the one table of it.
 --

@@ -9,19 +9,19 @@ as $function$
 --
 -- A limit of 0 admits nothing, max_tpm's included.
 declare
+    v_slots    bigint;
     v_requests numeric;
 begin
     if p_agent.max_tpm = 0 or p_agent.max_rpm = 0 or p_agent.max_concurrent_tasks = 0 then
         return 0;
     end if;
+    if p_agent.max_concurrent_tasks is not null then
+        v_slots := p_agent.max_concurrent_tasks - forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks);
+    end if;
     if p_agent.max_rpm is not null then
         v_requests := floor((forebay._levels(p_agent, p_now)).requests);
     end if;
-    return greatest(0, least(
-        p_agent.max_concurrent_tasks - forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks),
-        v_requests,
-        2147483647
-    ))::integer;
+    return greatest(0, least(v_slots, v_requests, 2147483647))::integer;
 end;
 $function$;
 

@@ -1,9 +1,8 @@
 create or replace function forebay._run_words(p_run jsonb)
     returns text
     language sql
-    immutable
+    stable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- What the launcher saw of a run, in words.
 select

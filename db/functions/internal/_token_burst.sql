@@ -3,7 +3,6 @@ create or replace function forebay._token_burst(p_agent forebay.agents)
     language sql
     immutable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- How many tokens the agent's bucket holds when it is full; null when the agent has no max_tpm.
 select p_agent.max_tpm * p_agent.tpm_burst;

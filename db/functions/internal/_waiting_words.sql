@@ -7,7 +7,6 @@ create or replace function forebay._waiting_words(
     language sql
     stable
     security invoker
-    set search_path = pg_catalog, pg_temp
 as $function$
 -- The sentence for a reason to wait.
 select case p_answer.reason

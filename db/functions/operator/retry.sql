@@ -5,7 +5,7 @@ create or replace function forebay.retry(
     p_actor    text default null
 )
     returns setof forebay.task_effect
-    language sql
+    language plpgsql
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
@@ -17,7 +17,10 @@ as $function$
 -- Locks      the tasks, by id
 -- Errors     22023  p_task_ids is null, or p_priority is no smallint
 -- Called by  forebay_operator
-select * from forebay._retry(p_task_ids, p_priority, p_reason, p_actor);
+begin
+    return query
+    select * from forebay._retry(p_task_ids, p_priority, p_reason, p_actor);
+end;
 $function$;
 
 comment on function forebay.retry is 'Put failed and cancelled tasks back in line, with fresh attempts; p_priority null keeps theirs.';

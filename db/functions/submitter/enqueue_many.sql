@@ -4,6 +4,11 @@ create or replace function forebay.enqueue_many(p_agent text, p_tasks jsonb, p_b
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
 -- Enqueue tasks for one agent, all or none of them.
 --
@@ -26,6 +31,7 @@ declare
     v_document jsonb;
     v_ordinal  integer := 0;
     v_has_keys boolean := false;
+    v_limits   forebay.installation;
     v_now      timestamptz := forebay._now();
     v_message  text;
     v_state    text;
@@ -34,8 +40,8 @@ begin
     if p_tasks is null or jsonb_typeof(p_tasks) <> 'array' then
         raise exception 'p_tasks must be a JSON array' using errcode = '22023';
     end if;
-    perform forebay._require_between(jsonb_array_length(p_tasks), 'the number of tasks', 0, i.max_batch_size)
-    from forebay.installation as i;
+    select i.* into v_limits from forebay.installation as i;
+    perform forebay._require_between(jsonb_array_length(p_tasks), 'the number of tasks', 0, v_limits.max_batch_size);
     if p_batch_id is not null then
         v_batch := forebay._get_batch(p_batch_id);
     end if;
@@ -43,7 +49,7 @@ begin
     begin
         for v_document in select elements.value from jsonb_array_elements(p_tasks) as elements loop
             v_ordinal := v_ordinal + 1;
-            v_rows := v_rows || forebay._parse_task(p_agent, v_document, v_batch, v_now);
+            v_rows := v_rows || forebay._parse_task(p_agent, v_document, v_batch, v_limits.max_payload_bytes, v_now);
             v_has_keys := v_has_keys or v_rows[v_ordinal].idempotency_key is not null;
         end loop;
     exception when data_exception or sqlstate 'QF402' then
@@ -59,11 +65,7 @@ begin
     if v_has_keys then
         return query select * from forebay._match_keys(v_rows);
     else
-        return query select r.ordinal::integer, r.task_id, true from unnest(v_rows) with ordinality as r (
-            task_id, agent, status, priority, batch_id, customer, idempotency_key, payload, estimated_tokens, max_attempts,
-            is_ready, available_at, attempt_id, locked_by, attempt_no, attempt_count, release_count, result, confidence,
-            error, reprocess_of, created_at, finished_at, ordinal
-        );
+        return query select (row_number() over ())::integer, r.task_id, true from unnest(v_rows) as r;
     end if;
 end;
 $function$;

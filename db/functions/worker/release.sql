@@ -4,6 +4,11 @@ create or replace function forebay.release(p_attempt_id bigint, p_reason text, p
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
 -- Hand a task back without spending the attempt: the launch was refused, or the worker shuts down.
 --

@@ -4,6 +4,11 @@ create or replace function forebay.renew_leases(p_worker text, p_attempt_ids big
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
 -- Extend the leases that p_worker still holds, and say what became of the others.
 --

@@ -4,6 +4,11 @@ create or replace function forebay.sweep(p_limit integer default 1000, p_worker 
     volatile
     security definer
     set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
 as $function$
 -- Put the tasks of expired leases and passed deadlines back in line, or fail them; wake what is due.
 --
