@@ -9,7 +9,7 @@
 
 -- migrations
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
-\set file migrations/0002_create_agents_and_tasks.sql \set sha256 dcc53952f06a4211ff1b53bc5f407614d5af571cd33d474f9ae76033e5aad562 \ir install/apply.sql
+\set file migrations/0002_create_agents_and_tasks.sql \set sha256 ed32a828b5d0cc7c01123fba25779fa6e6dc3748edd6e5eaa87fc690fd66fcdf \ir install/apply.sql
 \set file migrations/0003_create_row_types.sql \set sha256 20d89d1e4d6a5b2e98d36218ef082201762c9bba609f4a4be86dd6db9569eda0 \ir install/apply.sql
 
 -- functions/internal
@@ -26,6 +26,7 @@
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 4667964164293805c5ecd2cf7b38e3f47c2b74adcd238d3bbc8ed45443646185 \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 adb4a051012f74a5904509a9301057f0be0eddb4678aa32e5d142ebe158240c1 \ir install/apply.sql
+\set file functions/internal/_exact.sql \set sha256 455671cb8f315cfb1c726aec478afb7bfcc0afb89864fe18ac50baabd064ed63 \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
 \set file functions/internal/_explain_running.sql \set sha256 00cead3918517f3123b7dc614261bbc871e8a2c0977c70ffccf8136c2274f932 \ir install/apply.sql
 \set file functions/internal/_explain_waiting.sql \set sha256 f31ae76015af822e08dac8139774ec23a0b66b33a6564b97788348a03c356c89 \ir install/apply.sql
@@ -34,7 +35,7 @@
 \set file functions/internal/_get_attempt.sql \set sha256 60045301ada32043d5ae26eadb80393f962474ba7b9b55a843601fa799b79589 \ir install/apply.sql
 \set file functions/internal/_get_batch.sql \set sha256 e37e4c4ce84841a4078cdc31483569e40f395e8ae5722ea1ab7c22beae13c168 \ir install/apply.sql
 \set file functions/internal/_get_task.sql \set sha256 c6fc5e6f42709483cd56eec6216f7d4ea40c3fe6125110c0190ad0df22ec5703 \ir install/apply.sql
-\set file functions/internal/_give_back.sql \set sha256 c82631f39c26769cc76d665ce9b1ec8235b0b6f3360475f99bb583cf0491c21a \ir install/apply.sql
+\set file functions/internal/_give_back.sql \set sha256 12ceb7f4c34d80dab20626e91263026b3985280c004a80be08d2c17ea8caf63b \ir install/apply.sql
 \set file functions/internal/_has_expired.sql \set sha256 78cf24adac71ecf215d46f8423cf695291e6322dd4478ce51ce96aac9d9b8c98 \ir install/apply.sql
 \set file functions/internal/_head_fits.sql \set sha256 c35a9d74be178d13af9e0523d9ff79160a175e5e4eff4df7a8aa28f18b8e35b7 \ir install/apply.sql
 \set file functions/internal/_head_tokens.sql \set sha256 77d1d0f12de2ca755c4de4ba5faa8934d783f09263bbd6c72fed8418d317d44a \ir install/apply.sql
@@ -56,7 +57,7 @@
 \set file functions/internal/_matching_tasks.sql \set sha256 b3eebffa8f759b257bfe8793811bf96d3fd1e4f23a37d4d181026835318136d3 \ir install/apply.sql
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
 \set file functions/internal/_next_round.sql \set sha256 8b94e98b82a62f1c413e9069ac3308f640c837169d790d005277ea9d3ddd7473 \ir install/apply.sql
-\set file functions/internal/_notify.sql \set sha256 ed625a819dd4e69241fd934d2cdbaab2ae38a2175881170955e2b25d521023ba \ir install/apply.sql
+\set file functions/internal/_notify.sql \set sha256 f19538408fa30f2ef2ec0cf8d9fd8ae396558959fdc6a259ea0fd0e0a974795d \ir install/apply.sql
 \set file functions/internal/_now.sql \set sha256 a85a13062f55d411ecef622cfa1f2accef5ca5ea733862836eff2b34f800b3d5 \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 b185a868540f1e20dd1578f44dde493a2e9c5aeb430cf0dcc4ff1f0e3bfa65a4 \ir install/apply.sql
 \set file functions/internal/_parse_task.sql \set sha256 f53a16b59df14b554e7d2efd819dda04a94ef53addd317b5defb150e78df164a \ir install/apply.sql
@@ -119,7 +120,7 @@
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql
 \set file functions/operator/open_installation.sql \set sha256 d1d5450c25960cb8cc11f3bb13b2da914f6e292d55e47fa1e727dadd18fc9b4e \ir install/apply.sql
 \set file functions/operator/pause_agent.sql \set sha256 4054a24a892e494ac03b4b3ae9006bb426c81a456bf544562e3bee687394bddd \ir install/apply.sql
-\set file functions/operator/register_agent.sql \set sha256 f150b4d05c385c89e10c67d2ed21539f754ebb89109a1ffcadb0ffba8af5bf82 \ir install/apply.sql
+\set file functions/operator/register_agent.sql \set sha256 e8d1aa0a9aadfa39d5d7fdd888244b1a7db0a36d75cd41e75af36aead984b99e \ir install/apply.sql
 \set file functions/operator/reprioritize.sql \set sha256 c9172a0708c1d16a4b7b526a3d53a42b05f5384f30587e21ed7de392902b7921 \ir install/apply.sql
 \set file functions/operator/reprocess.sql \set sha256 20d34a9fabbcf72533c134d924e9ac9de0d1fd78928366a0b0a5915f8db4f8f1 \ir install/apply.sql
 \set file functions/operator/resume_agent.sql \set sha256 232b0349e69192e7124df03b8b6ff4998f8ad19fc46488c70bfedd8ce8cfacb7 \ir install/apply.sql
@@ -140,6 +141,7 @@
 
 -- triggers
 \set file triggers/agents.sql \set sha256 155072fb9e61180fa46ef5bb1e159f2b3fc6b991a59f337319198a310578a171 \ir install/apply.sql
+\set file triggers/late_wakeups.sql \set sha256 6a80be36c354c986a1c14b9d75c88253e7914bd93a9fa7c10747dd02f2f5c152 \ir install/apply.sql
 \set file triggers/tasks.sql \set sha256 5d38a798175cadf25dfb9a0d626dbb72b93fbee8956340b393fdb88a6b188d0a \ir install/apply.sql
 
 -- grants.sql

@@ -274,6 +274,15 @@ create table forebay.run_outcomes (
 comment on table forebay.run_outcomes is
 'What follows from a state that a launcher saw a run in. * matches anything; the row with the fewest * wins.';
 
+create unlogged table forebay.late_wakeups (
+    wakeup_id   bigint generated always as identity,
+    channel     text        not null,
+    silenced_at timestamptz not null,
+    constraint late_wakeups_pkey primary key (wakeup_id)
+);
+comment on table forebay.late_wakeups is
+'Empty but inside open transactions: a notification kept silent under load, looked at again when its transaction commits.';
+
 create sequence forebay.work_notified_until as bigint minvalue 0 start 0;
 create sequence forebay.changes_notified_until as bigint minvalue 0 start 0;
 comment on sequence forebay.work_notified_until is
@@ -313,8 +322,8 @@ begin
         raise exception 'forebay.installation has no row';
     end if;
     if (select pg_catalog.count(*) from pg_catalog.pg_class as c
-        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'r' and c.relname <> 'schema_history') <> 11 then
-        raise exception 'expected 11 tables in schema forebay';
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'r' and c.relname <> 'schema_history') <> 12 then
+        raise exception 'expected 12 tables in schema forebay';
     end if;
 end;
 $verify$;

@@ -23,7 +23,7 @@ declare
     v_may_retry boolean := p_is_unspent
         or p_retryable and forebay._may_retry(p_agent, p_task.attempt_count, p_task.max_attempts);
     v_delay     interval := coalesce(
-        p_retry_in, forebay._backoff(p_agent.backoff_base, p_agent.backoff_max, p_task.attempt_count)
+        forebay._exact(p_retry_in), forebay._backoff(p_agent.backoff_base, p_agent.backoff_max, p_task.attempt_count)
     );
 begin
     update forebay.tasks as t

@@ -45,9 +45,9 @@ begin
     select a.* into v_old from forebay.agents as a where a.agent = p_agent;
 
     v_new := (
-        p_agent, p_launcher, p_job_id, p_entry_point, p_max_concurrent_tasks, p_max_tpm, p_max_rpm, p_tpm_burst, p_lease,
-        p_timeout, p_max_attempts, p_max_releases, p_backoff_base, p_backoff_max, p_on_lost_lease, p_late_results,
-        p_default_estimated_tokens, p_retention, v_old.paused_until, v_old.pause_reason, coalesce(v_old.created_at, v_now),
+        p_agent, p_launcher, p_job_id, p_entry_point, p_max_concurrent_tasks, p_max_tpm, p_max_rpm, p_tpm_burst,
+        forebay._exact(p_lease), forebay._exact(p_timeout), p_max_attempts, p_max_releases, forebay._exact(p_backoff_base),
+        forebay._exact(p_backoff_max), p_on_lost_lease, p_late_results, p_default_estimated_tokens, p_retention, v_old.paused_until, v_old.pause_reason, coalesce(v_old.created_at, v_now),
         v_now
     )::forebay.agents;
     perform forebay._require_agent_definition(v_new);
