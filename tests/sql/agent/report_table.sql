@@ -22,7 +22,8 @@ select is(forebay.fail(104, '{"kind": "bad_input"}', false), 'failed', 'a failur
 select results_eq(
     $$ select task_id, status, result, error ->> 'kind', attempt_id from forebay.tasks order by task_id $$,
     $$ values (1::bigint, 'completed', '{"is": 1}'::jsonb, null, null::bigint),
-        (2, 'enqueued', null, 'overloaded', null), (3, 'failed', null, 'overloaded', null), (4, 'failed', null, 'bad_input', null) $$,
+        (2, 'enqueued', null, 'overloaded', null), (3, 'failed', null, 'overloaded', null),
+        (4, 'failed', null, 'bad_input', null) $$,
     'the task has the result or the error, and no attempt any more'
 );
 select results_eq(
@@ -124,8 +125,12 @@ select given($$
     select forebay.fail(115, '{"kind": "overloaded"}', true, '0');
     select forebay.dequeue('w', '{sorry}')
 $$);
-select is(forebay.fail(114, '{"kind": "bad_input"}', false), 'enqueued', 'a second failure is a no-op while the task waits');
-select is(forebay.fail(115, '{"kind": "bad_input"}', false), 'processing', 'and while it runs again');
+select is(
+    forebay.fail(114, '{"kind": "bad_input"}', false),
+    'enqueued',
+    'a second failure is a no-op for a waiting task'
+);
+select is(forebay.fail(115, '{"kind": "bad_input"}', false), 'processing', 'nor to one that runs again');
 select results_eq(
     $$ select error, attempt_count, available_at from forebay.tasks where task_id in (11, 12) order by task_id $$,
     $$ values ('{"kind": "overloaded"}'::jsonb, 1, noon('66 min')), ('{"kind": "overloaded"}', 2, noon('6 min')) $$,
@@ -142,7 +147,7 @@ select results_eq(
     'the attempt that changed its mind succeeded, and the one that ran again is superseded'
 );
 
--- Row 4: the task is terminal: completed by this attempt (1) or another (7), failed by its last (3) or a lost lease (13).
+-- Row 4: the task has ended: completed by this attempt (1) or another (7), failed by its last (3) or a lost lease (13).
 select given($$
     select forebay.register_agent('once', p_lease => '1 minute', p_on_lost_lease => 'fail');
     select forebay.enqueue('once', '{}');

@@ -1,0 +1,8 @@
+-- dequeue decides on what others have just committed, so it refuses every level but READ COMMITTED.
+begin;
+set local transaction_isolation = 'repeatable read';
+select plan(1);
+set local role forebay_worker;
+select throws_ok($$ select forebay.dequeue('w') $$, '25001', null, 'REPEATABLE READ is refused');
+select finish();
+rollback;

@@ -1,0 +1,117 @@
+-- release: a task handed back costs no attempt and no tokens, until it was handed back too often.
+begin;
+select plan(28);
+select stop_clock();
+set local role forebay_owner;
+select given($$
+    select forebay.register_agent(
+        'a', p_max_tpm => 60000, p_max_releases => 2, p_max_attempts => 2, p_default_estimated_tokens => 1000
+    );
+    select forebay.enqueue('a', '{}');
+    select forebay.dequeue('w', '{a}')
+$$);
+set local role forebay_worker;
+select is(forebay.release(101, 'launch refused', '10 seconds'), 'enqueued', 'the task goes back in line');
+set local role forebay_owner;
+select results_eq(
+    $$ select attempt_no, attempt_count, release_count, available_at, error, locked_by from forebay.tasks $$,
+    $$ values (1, 0, 1, noon('10 s'), null::jsonb, null::text) $$,
+    'after p_retry_in, without spending an attempt'
+);
+select results_eq(
+    $$ select status, error, finished_at from forebay.task_attempts $$,
+    $$ values ('released', '{"kind": "released", "message": "launch refused"}'::jsonb, noon()) $$,
+    'the attempt keeps the reason'
+);
+select results_eq(
+    $$ select token_level from forebay.agent_status() $$, array[48000.0], 'the whole charge is given back'
+);
+select is_empty($$ select forebay.dequeue('w', '{a}') $$, 'it waits p_retry_in');
+select at_time('10 seconds');
+select results_eq(
+    $$ select attempt_id, attempt_no from forebay.dequeue('w', '{a}') $$,
+    $$ values (102::bigint, 2) $$,
+    'attempt_no goes on'
+);
+select is(forebay.release(102, 'shutdown'), 'enqueued', 'by default it goes back at once');
+select results_eq($$ select attempt_id from forebay.dequeue('w') $$, array[103]::bigint[], 'and is claimed again');
+select is(forebay.release(103, 'shutdown'), 'enqueued', 'after p_max_releases a release spends an attempt');
+select results_eq(
+    $$ select attempt_no, attempt_count, release_count, error ->> 'message' from forebay.tasks $$,
+    $$ values (3, 1, 2, 'handed back too often: shutdown') $$,
+    'and says so'
+);
+select given($$ select forebay.dequeue('w') $$);
+select is(forebay.release(104, 'shutdown'), 'failed', 'so a task that is always handed back ends');
+select results_eq(
+    $$ select status, finished_at from forebay.tasks $$, $$ values ('failed', noon('10 s')) $$, 'as failed'
+);
+
+-- With reported usage the charge is settled, not refunded.
+select given($$
+    select forebay.enqueue('a', '{}');
+    select forebay.dequeue('w');
+    select forebay.report_usage(105, '{"call_id": "1", "input_tokens": 300, "output_tokens": 100}');
+    select forebay.release(105, 'shutdown')
+$$);
+select results_eq(
+    $$ select token_level from forebay.agent_status() $$, array[47600.0], 'what was used already stays charged'
+);
+
+-- An attempt that holds the task no more.
+select given($$ select forebay.dequeue('w') $$);
+select is(forebay.release(105, 'again'), 'processing', 'a second release changes nothing and answers with the state');
+select given($$ select forebay.cancel('{2}') $$);
+select is(forebay.release(106, 'stopped'), 'cancelled', 'nor does one of a cancelled attempt');
+select results_eq(
+    $$ select status, is_stop_pending from forebay.task_attempts where attempt_id = 106 $$,
+    $$ values ('cancelled', false) $$,
+    'but it is known to have stopped'
+);
+select given($$
+    select forebay.enqueue('a', '{}');
+    select forebay.dequeue('w')
+$$);
+select at_time('2 minutes');
+select given($$
+    select forebay.sweep();
+    select forebay.dequeue('v')
+$$);
+select is(forebay.release(107, 'late'), 'processing', 'an attempt that lost its lease cannot hand back the task');
+select results_eq(
+    $$ select attempt_id, release_count from forebay.tasks where task_id = 3 $$,
+    $$ values (108::bigint, 0) $$,
+    'the attempt that has it keeps it'
+);
+
+-- An expired lease that nobody swept yet is still a lease to hand back.
+select at_time('4 minutes');
+select is(forebay.release(108, 'late'), 'enqueued', 'before the sweep a late release is taken');
+
+-- p_max_releases 0.
+select given($$
+    select forebay.register_agent('strict', p_max_releases => 0);
+    select forebay.enqueue('strict', '{}');
+    select forebay.dequeue('w', '{strict}');
+    select forebay.release(109, 'shutdown')
+$$);
+select results_eq(
+    $$ select attempt_count, release_count from forebay.tasks where agent = 'strict' $$,
+    $$ values (1, 0) $$,
+    'with p_max_releases 0 every release spends an attempt'
+);
+select given($$ select forebay.register_agent('default') $$);
+select results_eq(
+    $$ select max_releases from forebay.agents where agent = 'default' $$, array[20], 'twenty is the default'
+);
+
+-- Errors.
+select throws_ok($$ select forebay.release(999, 'x') $$, 'QF304', null, 'an unknown attempt is refused');
+select throws_ok($$ select forebay.release(null, 'x') $$, '22023', null, 'an attempt is given');
+select throws_ok($$ select forebay.release(101, null) $$, '22023', null, 'a reason is given');
+select throws_ok($$ select forebay.release(101, 'x', null) $$, '22023', null, 'a delay is not null');
+select throws_ok($$ select forebay.release(101, 'x', '-1 s') $$, '22023', null, 'nor negative');
+select throws_ok($$ select forebay.release(101, 'x', '2 years') $$, '22023', null, 'nor endless');
+select only_callable_by('{worker}', $$ select forebay.release(101, 'x') $$);
+select finish();
+rollback;
