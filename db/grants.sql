@@ -42,6 +42,6 @@ grant execute on function forebay.task_result to forebay_reader;
 -- upkeep: what a timer calls
 grant execute on function forebay.sweep to forebay_upkeep;
 
--- everybody: which release is installed
-grant execute on function forebay.schema_version to
+-- everybody: which release is installed, and what time it is there
+grant execute on function forebay.schema_version, forebay.server_time to
 forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_viewer, forebay_reader, forebay_upkeep;

@@ -94,7 +94,7 @@
 \set file functions/submitter/batch_tasks.sql \set sha256 67089590108e01ce781eb5381e94e3dfc49245a43a9a4b27475bc9e92c0bd7c2 \ir install/apply.sql
 \set file functions/submitter/cancel_batch.sql \set sha256 9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2 \ir install/apply.sql
 \set file functions/submitter/enqueue.sql \set sha256 fc5460563e221c5463b40f99b1799ef202fc17d1fcbc670816f8ff84b7efac2c \ir install/apply.sql
-\set file functions/submitter/enqueue_many.sql \set sha256 30bd09a6f561f0a1e6dd034d914c0777a5ad20177ad596ed33a8eccb322753ef \ir install/apply.sql
+\set file functions/submitter/enqueue_many.sql \set sha256 9bb19de8e35e7c761afc8b5a68a6a2e23be1b84d1c7e6c0ddd67df938ea9d5fb \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 3deb61b1912dd37133901f5facb21a92537d8e9002f04f49671a2f8f6113753a \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 
@@ -133,6 +133,7 @@
 \set file functions/viewer/health.sql \set sha256 228e71694a9ab4d928e67de6c830e0ab63b8c79be82afe930f5c026f81d99f4a \ir install/apply.sql
 \set file functions/viewer/list_tasks.sql \set sha256 b8ec49b728031463727d79ec08e6b8efe30ff6c0820627ff5e71d1b28e23d214 \ir install/apply.sql
 \set file functions/viewer/schema_version.sql \set sha256 f451f0971e84e14822f60ff1b0e39b4ea6641d73f1114d518675eaec53ede4c4 \ir install/apply.sql
+\set file functions/viewer/server_time.sql \set sha256 0f5e4990a8b04d9c7f4865c6c6617474d0f70ae3750d91abb4cbfdbc808c21bf \ir install/apply.sql
 \set file functions/viewer/task_counts.sql \set sha256 69c0a76df134284a146f56d3da4aab74be770f7f721f456dca0639316ed84de9 \ir install/apply.sql
 \set file functions/viewer/task_detail.sql \set sha256 e63185990f820a264a83e2cb06df15299c8fc7d99af62b5b82a4e70c251380a1 \ir install/apply.sql
 
@@ -145,6 +146,6 @@
 \set file triggers/tasks.sql \set sha256 5d38a798175cadf25dfb9a0d626dbb72b93fbee8956340b393fdb88a6b188d0a \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 0834f9e1a5998e8b8bf3236d313c93f59f6035b35fcbe6241ea6b95fbba67591 \ir install/apply.sql
+\set file grants.sql \set sha256 1b6a45dc49a3dfcaba803481c4b8477d66928c9ef941a86a314c5de269f8d0c5 \ir install/apply.sql
 
 \ir install/finish.sql

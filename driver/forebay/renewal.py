@@ -16,6 +16,7 @@ from typing import Any
 from psycopg import Connection
 
 from forebay.calls import worker as calls
+from forebay.calls.viewer import server_time
 from forebay.logs import EventLog
 from forebay.pool import Database, cut_off
 from forebay.rows import ClaimedAttempt, RenewedLease
@@ -32,7 +33,7 @@ LocalTime = Callable[[datetime], float]
 def read_clock(connection: Connection[Any]) -> LocalTime:
     """Return what turns a time of the database into `time.monotonic()`, never a late one."""
     asked_at = time.monotonic()
-    now: datetime = connection.execute("select pg_catalog.clock_timestamp()").fetchall()[0][0]
+    now = server_time(connection)
     return lambda moment: asked_at + (moment - now).total_seconds()
 
 

@@ -35,6 +35,7 @@ declare
     v_now      timestamptz := forebay._now();
     v_message  text;
     v_state    text;
+    v_hint     text;
 begin
     perform forebay._get_agent(p_agent);
     if p_tasks is null or jsonb_typeof(p_tasks) <> 'array' then
@@ -53,8 +54,8 @@ begin
             v_has_keys := v_has_keys or v_rows[v_ordinal].idempotency_key is not null;
         end loop;
     exception when data_exception or sqlstate 'QF402' then
-        get stacked diagnostics v_message = message_text, v_state = returned_sqlstate;
-        raise exception 'task %: %', v_ordinal, v_message using errcode = v_state;
+        get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
+        raise exception 'task %: %', v_ordinal, v_message using errcode = v_state, hint = v_hint;
     end;
 
     insert into forebay.tasks

@@ -79,3 +79,8 @@ def health(connection: AnyConnection) -> HealthReport:
 @stored
 def schema_version(connection: AnyConnection) -> str:
     """Return the release of the installed schema; every forebay_* role may ask."""
+
+
+@stored
+def server_time(connection: AnyConnection) -> datetime:
+    """Read the database's clock, the one that decides about leases."""
