@@ -142,7 +142,7 @@
 
 -- triggers
 \set file triggers/agents.sql \set sha256 155072fb9e61180fa46ef5bb1e159f2b3fc6b991a59f337319198a310578a171 \ir install/apply.sql
-\set file triggers/late_wakeups.sql \set sha256 6a80be36c354c986a1c14b9d75c88253e7914bd93a9fa7c10747dd02f2f5c152 \ir install/apply.sql
+\set file triggers/late_wakeups.sql \set sha256 17a24f1784db13ac194c506aac1fc5e2dd6f48518b70c93fe0f244179953c2c1 \ir install/apply.sql
 \set file triggers/tasks.sql \set sha256 5d38a798175cadf25dfb9a0d626dbb72b93fbee8956340b393fdb88a6b188d0a \ir install/apply.sql
 
 -- grants.sql

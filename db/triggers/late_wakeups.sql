@@ -1,4 +1,4 @@
--- The trigger of forebay.late_wakeups: at commit, a transaction that was silenced and then stayed open speaks after all.
+-- The trigger of forebay.late_wakeups: a transaction that was silenced and then stayed open speaks when it commits.
 
 create or replace function forebay._notify_late()
     returns trigger
