@@ -58,12 +58,12 @@ class Dispatch:
         return len(claimed)
 
     def launch(self) -> None:
-        """Launch what has no run yet and record what was launched, until the daemon is stopped."""
+        """Launch what has no run yet, until the daemon is stopped, and record what was launched."""
         waiting = [run for run in self._runs.all() if run.run_id is None]
         self._keeper.renew(waiting)
         for run in waiting:
             if self._stop.is_set():
-                return
+                break
             if run.told == "renewed":
                 self._launch(run)
             else:

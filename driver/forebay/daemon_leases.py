@@ -42,15 +42,19 @@ class LeaseKeeper:
         while not self._stop.wait(SHORTEST_WAIT):
             try:
                 self.renew(self._due())
-                wait = self._until_next()
+                wait = self._until_next() - SHORTEST_WAIT
             except Exception as error:
                 log.warning("leases_not_renewed", error=type(error).__name__, reason=str(error))
                 wait = RETRY_AFTER_ERROR
-            self._nudged.wait(wait)
+            self._nudged.wait(max(wait, 0))
             self._nudged.clear()
 
     def renew(self, runs: Sequence[Run]) -> None:
-        """Renew these leases now, in one call, and note the answers in the runs."""
+        """Renew these leases now, in one call, and note the answers in the runs.
+
+        An answer other than renewed is final: a run that has one already is left out.
+        """
+        runs = [run for run in runs if run.told == "renewed"]
         if not runs:
             return
         ids = [run.attempt_id for run in runs]
@@ -58,9 +62,9 @@ class LeaseKeeper:
         by_attempt = {answer.attempt_id: answer for answer in answers}
         for run in runs:
             answer = by_attempt[run.attempt_id]
-            run.told = answer.state
             run.renew_at = time.monotonic() + _wait(answer.lease_expires_at)
-            if run.told != "renewed":
+            if answer.state != "renewed":
+                run.told = answer.state
                 log.info("lease_not_renewed", attempt_id=run.attempt_id, state=run.told)
                 self._on_told(run)
         self._nudged.set()
@@ -86,7 +90,7 @@ class LeaseKeeper:
 
     def _until_next(self) -> float:
         now = time.monotonic()
-        return min([LONGEST_WAIT, *(max(run.renew_at - now, 0) for run in self._live())])
+        return min([LONGEST_WAIT, *(run.renew_at - now for run in self._live())])
 
 
 def _wait(lease_expires_at: datetime | None) -> float:

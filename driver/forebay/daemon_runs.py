@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ParamSpec, TypeVar
 
 from forebay.calls._call import StoredFunction
@@ -17,6 +17,7 @@ from forebay.rows import LeaseState
 P = ParamSpec("P")
 R = TypeVar("R")
 
+STATEMENT_TIMEOUT = 30  # seconds
 CONNECTION_WAIT = 2.0  # seconds for a connection of the pool; then the step has failed
 
 
@@ -76,7 +77,9 @@ class Caller:
 
     def __init__(self, database: Database, worker: str) -> None:
         self.worker = worker
-        self._database = database
+        self._database = replace(
+            database, connect_timeout=5, tcp_timeout=10, statement_timeout=STATEMENT_TIMEOUT
+        )
         self._pool: Pool | None = None
 
     @contextmanager

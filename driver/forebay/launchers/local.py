@@ -79,7 +79,7 @@ class LocalLauncher:
         document = json.dumps(_document(attempt, self._database)).encode()
         try:
             process = AttemptProcess(document, log_path, MAX_LOG_BYTES, lambda: self.on_end())
-        except OSError as error:
+        except (OSError, RuntimeError) as error:
             raise LaunchRefused(f"this machine could not start a process: {error}") from error
         run_id = f"{self._host}/{process.pid}/{attempt.attempt_id}"
         self._processes[run_id] = process

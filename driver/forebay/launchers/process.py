@@ -25,7 +25,8 @@ class AttemptProcess:
     holds one end of a pipe; when this process dies, however it dies, the kernel kills that group.
     `on_end` is called from another thread once the process has ended and its group was killed.
 
-    Raises OSError when the log cannot be written or the machine has no room for a process.
+    Raises OSError or RuntimeError when the log cannot be written, or the machine has no room for a
+    process or a thread.
     """
 
     def __init__(
@@ -41,13 +42,13 @@ class AttemptProcess:
         try:
             self._popen = _start(document, lifeline)
             self._ended = os.pidfd_open(self._popen.pid)
-        except OSError:
-            os.close(self._lifeline)
+            threading.Thread(target=self._watch, name=f"watch-{self.pid}", daemon=True).start()
+        except (OSError, RuntimeError):
+            os.close(self._lifeline)  # ends a process that was started
             os.close(self._log)
             raise
         finally:
             os.close(lifeline)
-        threading.Thread(target=self._watch, name=f"watch-{self.pid}", daemon=True).start()
 
     @property
     def pid(self) -> int:
