@@ -1,0 +1,66 @@
+-- Every function keeps the house's habits: comment, owner, search_path, labels, names.
+begin;
+select plan(12);
+create temporary view functions as
+select
+    p.*,
+    p.oid::regprocedure::text as signature,
+    p.proname like '\_%' as is_private,
+    obj_description(p.oid, 'pg_proc') as comment,
+    regexp_replace(
+        substring(p.prosrc from '^\n(-- [^\n]*(\n-- [^\n]*)*)'), '\n?-- ', ' ', 'g'
+    ) as header
+from pg_proc as p
+where p.pronamespace = 'forebay'::regnamespace;
+grant select on functions to public;
+select cmp_ok((select count(*) from functions), '>', 100::bigint, 'there are functions to look at');
+select is_empty($$ select signature from functions where comment is null $$, 'each has a comment');
+select is_empty(
+    $$ select signature, comment, header from functions where ltrim(header) is distinct from comment $$,
+    'the comment is the first sentence of the header in the body'
+);
+select is_empty(
+    $$ select signature from functions where proowner <> 'forebay_owner'::regrole $$, 'forebay_owner owns them all'
+);
+select is_empty(
+    $$ select signature from functions
+    where not coalesce(proconfig, '{}') @> '{"search_path=pg_catalog, pg_temp"}'
+        and (not is_private or prosecdef or prolang <> (select l.oid from pg_language as l where l.lanname = 'sql')) $$,
+    'each pins search_path to pg_catalog, pg_temp, but private ones in SQL, which are inlined into those that do'
+);
+select is_empty(
+    $$ select signature from functions
+    where prosecdef = is_private and (prorettype <> 'trigger'::regtype or not prosecdef) $$,
+    'public ones are security definer, private ones are not, but a trigger that fires when its caller is gone'
+);
+select is_empty(
+    $$ select proname from functions where not is_private group by proname having count(*) > 1 $$,
+    'no public function is overloaded: named arguments are never ambiguous'
+);
+select is_empty(
+    $$ select f.signature, a.name from functions as f cross join unnest(f.proargnames, f.proargmodes) as a (name, mode)
+    where coalesce(a.mode, 'i') = 'i' and a.name not like 'p\_%' $$,
+    'every argument has a name that starts with p_'
+);
+select is_empty(
+    $$ select signature from functions where pronargs > cardinality(coalesce(proargnames, '{}')) $$,
+    'and none is nameless'
+);
+select is_empty(
+    $$ select signature from functions as f inner join pg_language as l on l.oid = f.prolang
+    where l.lanname not in ('sql', 'plpgsql') $$,
+    'plpgsql is the only extension that they need'
+);
+select is_empty(
+    $$ select signature from functions
+    where provolatile <> 'v' and prosrc ~* '\m(insert into|delete from|for no key update|nextval|setval)\M' $$,
+    'what writes or locks is volatile'
+);
+select bag_eq(
+    $$ select proname::text, provolatile::text from functions where not is_private and provolatile <> 'v' $$,
+    $$ values ('batch_tasks', 's'), ('agent_status', 's'), ('batch_progress', 's'), ('explain_task', 's'), ('health', 's'),
+        ('list_tasks', 's'), ('schema_version', 's'), ('task_counts', 's'), ('task_detail', 's'), ('task_result', 's') $$,
+    'of the public ones those that only show are stable, and the others volatile'
+);
+select finish();
+rollback;

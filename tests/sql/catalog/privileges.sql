@@ -1,0 +1,77 @@
+-- Callers have EXECUTE on the functions of their own role, and nothing else in this schema.
+begin;
+select plan(11);
+create temporary view callers as
+select 'forebay_' || r.name as role, r.name as caller
+from unnest(array['submitter', 'worker', 'agent', 'operator', 'viewer', 'reader', 'upkeep']) as r (name);
+create temporary view functions as
+select p.oid, p.proname::text as name, p.proname like '\_%' as is_private, p.proacl, p.proowner
+from pg_proc as p
+where p.pronamespace = 'forebay'::regnamespace;
+select results_eq(
+    $$ select c.caller, string_agg(f.name, ' ' order by f.name) collate "default"
+    from callers as c inner join functions as f on has_function_privilege(c.role, f.oid, 'execute')
+    group by c.caller order by c.caller $$,
+    $$ values
+        ('agent', 'callback complete complete_many fail report_progress report_usage schema_version'),
+        ('operator', 'cancel open_installation pause_agent register_agent reprioritize reprocess resume_agent retry '
+            || 'schema_version'),
+        ('reader', 'schema_version task_result'),
+        ('submitter', 'batch_tasks cancel_batch enqueue enqueue_many open_batch retry_batch schema_version'),
+        ('upkeep', 'schema_version sweep'),
+        ('viewer', 'agent_status batch_progress explain_task health list_tasks schema_version task_counts task_detail'),
+        ('worker', 'adopt dequeue observe_run record_run release renew_leases runs_to_cancel schema_version sweep') $$,
+    'each role may call the functions of its folder'
+);
+select is_empty(
+    $$ select f.name from functions as f
+    where not f.is_private and not exists (select from callers as c where has_function_privilege(c.role, f.oid, 'execute')) $$,
+    'every public function has a caller'
+);
+select is_empty(
+    $$ select c.caller, f.name from functions as f, callers as c
+    where f.is_private and has_function_privilege(c.role, f.oid, 'execute') $$,
+    'no caller may call a private function'
+);
+select is_empty(
+    $$ select f.name from functions as f, aclexplode(coalesce(f.proacl, acldefault('f', f.proowner))) as a
+    where a.grantee = 0 $$,
+    'PUBLIC may execute none'
+);
+select is_empty(
+    $$ select c.caller, r.relname from pg_class as r, callers as c
+    where r.relnamespace = 'forebay'::regnamespace and r.relkind in ('r', 'v', 'm', 'p', 'f', 'c')
+        and has_table_privilege(c.role, r.oid, 'select, insert, update, delete, truncate, references, trigger') $$,
+    'no caller has any privilege on a table or a row type'
+);
+select is_empty(
+    $$ select c.caller, r.relname from pg_class as r, callers as c
+    where r.relnamespace = 'forebay'::regnamespace and r.relkind in ('r', 'v', 'm', 'p', 'f')
+        and has_any_column_privilege(c.role, r.oid, 'select, insert, update, references') $$,
+    'nor on a column'
+);
+select is_empty(
+    $$ select c.caller, r.relname from pg_class as r, callers as c
+    where r.relnamespace = 'forebay'::regnamespace and r.relkind = 'S'
+        and has_sequence_privilege(c.role, r.oid, 'select, usage, update') $$,
+    'nor on a sequence'
+);
+select is_empty(
+    $$ select c.caller from callers as c
+    where has_schema_privilege(c.role, 'forebay', 'create') or not has_schema_privilege(c.role, 'forebay', 'usage') $$,
+    'callers may use the schema, and create nothing in it'
+);
+select is_empty(
+    $$ select r.relname from pg_class as r
+    where r.relnamespace = 'forebay'::regnamespace and r.relowner <> 'forebay_owner'::regrole $$,
+    'forebay_owner owns every relation'
+);
+select is_empty(
+    $$ select c.caller from callers as c inner join pg_roles as r on r.rolname = c.role
+    where r.rolcanlogin or r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolbypassrls or pg_has_role(r.oid, 'forebay_owner', 'member') $$,
+    'callers'' roles cannot log in, have no attribute, and are not the owner'
+);
+set local role forebay_worker;
+select throws_ok($$ select * from forebay.tasks $$, '42501', null, 'a worker that reads the table is refused');
+select finish();
+rollback;
