@@ -1,0 +1,240 @@
+"""Whatever two callers do at once ends in bounded time, without a deadlock."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from concurrency.stage import Act, Stage
+from forebay.calls import agent as report
+from forebay.calls import operator, submitter, worker
+
+SIZE = 24
+
+
+class Crowd:
+    """Tasks of two agents, most of them claimed, that every writer fights over."""
+
+    def __init__(self, stage: Stage, *, has_external: bool = True) -> None:
+        self.stage, self.random = stage, random.Random(0)
+        launcher = "lakeflow" if has_external else "pull"
+        for name in ("a", "b"):
+            stage.agent(name, launcher=launcher, max_concurrent_tasks=SIZE, max_tpm=10**9)
+        self.task_ids: list[int] = []
+        self.attempt_ids: list[int] = []
+
+    def replenish(self) -> None:
+        """Put back in line what can be, add what is missing, claim half, and let some expire."""
+        db = self.stage.db
+        operator.resume_agent(db, agent=None)
+        operator.retry(db, task_ids=self.task_ids)
+        live = "select task_id from forebay.tasks where status in ('enqueued', 'processing')"
+        missing = SIZE - len(self.stage.rows(live))
+        for name in ("a", "b"):
+            self.stage.enqueue(name, max(0, missing) // 2)
+        worker.dequeue(db, worker="w", agents=["a", "b"], batch_size=SIZE // 2)
+        newest = " order by 1 desc limit %s"
+        self.task_ids = [
+            row.task_id
+            for row in self.stage.rows(f"select task_id from forebay.tasks {newest}", SIZE)
+        ]
+        self.attempt_ids = [
+            row.attempt_id
+            for row in self.stage.rows(
+                f"select attempt_id from forebay.task_attempts {newest}", SIZE
+            )
+        ]
+        self.stage.expire(*self.some(self.attempt_ids, 3))
+
+    def some(self, ids: list[int], count: int) -> list[int]:
+        """Return some of the ids, in no order."""
+        return self.random.sample(ids, min(count, len(ids)))
+
+    def tasks(self) -> list[int]:
+        """Return many of the tasks, in no order."""
+        return self.some(self.task_ids, SIZE * 2 // 3)
+
+    def attempts(self) -> list[int]:
+        """Return many of the attempts, in no order."""
+        return self.some(self.attempt_ids, SIZE * 2 // 3)
+
+    def attempt(self) -> int:
+        """Return one of the attempts."""
+        return self.random.choice(self.attempt_ids)
+
+
+def complete_many(session: psycopg.Connection, crowd: Crowd) -> None:
+    ids = crowd.some(crowd.attempt_ids, 4)
+    report.complete_many(session, attempt_ids=ids, results=[{}] * len(ids))
+
+
+def enqueue_many(session: psycopg.Connection, crowd: Crowd) -> None:
+    keys = crowd.some(list(range(len(crowd.task_ids) * 40)), SIZE)
+    tasks = [{"payload": {}, "idempotency_key": str(key)} for key in keys]
+    submitter.enqueue_many(session, agent="a", tasks=tasks)
+
+
+def callback(session: psycopg.Connection, crowd: Crowd) -> None:
+    attempt = crowd.stage.attempt(crowd.attempt())
+    event = {
+        "type": crowd.random.choice(("task.completed", "task.failed", "task.usage")),
+        "timestamp": datetime.now(UTC).isoformat(),
+        "data": {
+            "task_id": attempt.task_id,
+            "attempt_id": attempt.attempt_id,
+            "result": {},
+            "error": {"kind": "timeout"},
+            "usage": {"call_id": str(crowd.random.random()), "input_tokens": 1},
+        },
+    }
+    report.callback(session, event=event)
+
+
+def observe_run(session: psycopg.Connection, crowd: Crowd) -> None:
+    run = crowd.random.choice(
+        (
+            {"life_cycle_state": "RUNNING"},
+            {"life_cycle_state": "SKIPPED"},
+            {"life_cycle_state": "UNAUTHORIZED"},
+            {"life_cycle_state": "TERMINATED", "result_state": "FAILED"},
+        )
+    )
+    worker.observe_run(session, attempt_id=crowd.attempt(), run=run)
+
+
+def pause(session: psycopg.Connection, crowd: Crowd) -> None:
+    operator.pause_agent(session, agent=crowd.random.choice(("a", "b", None)))
+    operator.resume_agent(session, agent=None)
+
+
+def usage(session: psycopg.Connection, crowd: Crowd) -> None:
+    calls = [
+        {"call_id": str(crowd.random.randrange(50)), "input_tokens": 1, "output_tokens": 1}
+        for _ in range(5)
+    ]
+    report.report_usage(session, attempt_id=crowd.attempt(), usage=calls)
+
+
+WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
+    "dequeue": lambda s, c: worker.dequeue(
+        s, worker="w", agents=["a", "b"], batch_size=c.random.randint(1, 6)
+    ),
+    "complete": lambda s, c: report.complete(s, attempt_id=c.attempt(), result={}),
+    "complete_many": complete_many,
+    "fail": lambda s, c: report.fail(s, attempt_id=c.attempt(), error={}, retry_after=timedelta()),
+    "release": lambda s, c: worker.release(s, attempt_id=c.attempt(), reason="stop"),
+    "renew_leases": lambda s, c: worker.renew_leases(s, worker="w", attempt_ids=c.attempts()),
+    "adopt": lambda s, c: worker.adopt(s, worker="w", launchers=["lakeflow"]),
+    "record_run": lambda s, c: worker.record_run(s, attempt_id=(a := c.attempt()), run_id=str(a)),
+    "observe_run": observe_run,
+    "runs_to_cancel": lambda s, c: worker.runs_to_cancel(s, worker="w"),
+    "sweep": lambda s, c: worker.sweep(s, worker="w"),
+    "cancel": lambda s, c: operator.cancel(s, task_ids=c.tasks()),
+    "retry": lambda s, c: operator.retry(s, task_ids=c.tasks()),
+    "reprioritize": lambda s, c: operator.reprioritize(
+        s, task_ids=c.tasks(), priority=c.random.randint(-10, 10)
+    ),
+    "reprocess": lambda s, c: operator.reprocess(s, task_ids=c.tasks()),
+    "enqueue_many": enqueue_many,
+    "report_usage": usage,
+    "register_agent": lambda s, c: operator.register_agent(
+        s, agent=c.random.choice("ab"), launcher="lakeflow", max_tpm=10**9
+    ),
+    "pause_agent": pause,
+    "callback": callback,
+}
+
+
+def repeated(name: str, crowd: Crowd, times: int) -> Act[None]:
+    """Return the act of calling a writer some times."""
+
+    def act(session: psycopg.Connection) -> None:
+        for _ in range(times):
+            WRITERS[name](session, crowd)
+
+    return act
+
+
+def collide(crowd: Crowd, first: str, second: str, times: int) -> None:
+    """Let two sessions of each writer loose on the crowd; nobody may see any error."""
+    crowd.replenish()
+    acts = [repeated(name, crowd, times) for name in (first, first, second, second)]
+    outcomes = crowd.stage.at_once(acts)
+    assert outcomes == [None] * 4, f"{first} against {second}: {outcomes}"
+
+
+@pytest.mark.parametrize("first", WRITERS)
+def test_no_two_writers_deadlock(stage: Stage, first: str) -> None:
+    """Every pair of public writers, on the same tasks in any order, ends without an error."""
+    crowd = Crowd(stage)
+    names = list(WRITERS)
+    for second in names[names.index(first) :]:
+        collide(crowd, first, second, times=4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", WRITERS)
+def test_no_two_writers_deadlock_for_long(stage: Stage, first: str) -> None:
+    """The same, with many more calls of every pair in both orders."""
+    crowd = Crowd(stage)
+    for second in WRITERS:
+        collide(crowd, first, second, times=60)
+
+
+def test_dl1_cancel_and_sweep_of_the_same_tasks(stage: Stage) -> None:
+    """Bulk work on the same rows from eight sessions: each locks by id, or skips what is held."""
+    crowd = Crowd(stage, has_external=False)
+    for _ in range(8):
+        crowd.replenish()
+        stage.expire(*crowd.attempt_ids)
+        names = ["cancel", "sweep", "reprioritize", "retry"] * 2
+        assert stage.at_once([repeated(name, crowd, 3) for name in names]) == [None] * 8
+
+
+def test_dl1_a_cancel_in_another_order_waits_its_turn(stage: Stage) -> None:
+    """Two cancels of the same tasks in opposite orders never hold a row the other needs first."""
+    stage.agent()
+    ids = stage.enqueue(count=200)
+    for _ in range(10):
+        backwards = ids[::-1]
+        outcomes = stage.at_once(
+            [
+                (lambda s, order=order: operator.cancel(s, task_ids=order) and None)
+                for order in (ids, backwards) * 4
+            ]
+        )
+        assert outcomes == [None] * 8
+        operator.retry(stage.db, task_ids=ids)
+
+
+def test_keys_in_another_order_wait_their_turn(stage: Stage) -> None:
+    """Bulk enqueues with the same idempotency keys in opposite orders do not deadlock."""
+    stage.agent()
+    for number in range(10):
+        tasks = [{"payload": {}, "idempotency_key": f"{number}-{key}"} for key in range(50)]
+        outcomes = stage.at_once(
+            [
+                (lambda s, order=order: submitter.enqueue_many(s, agent="a", tasks=order) and None)
+                for order in (tasks, tasks[::-1]) * 4
+            ]
+        )
+        assert outcomes == [None] * 8
+    assert stage.value("select count(*) from forebay.tasks") == 500
+
+
+def test_dl4_dequeue_and_complete_on_one_agent(stage: Stage) -> None:
+    """Claims lock agent, then task; a report needs no lock of the agent: no circle, no wait."""
+    stage.agent(max_concurrent_tasks=8, max_tpm=10**9)
+    stage.enqueue(count=400)
+
+    def work(session: psycopg.Connection) -> None:
+        for _ in range(12):
+            for row in worker.dequeue(session, worker="w", agents=["a"], batch_size=2):
+                report.complete(session, attempt_id=row.attempt_id, result={})
+
+    assert stage.at_once([work] * 16) == [None] * 16
