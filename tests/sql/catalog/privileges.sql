@@ -13,14 +13,14 @@ select results_eq(
     from callers as c inner join functions as f on has_function_privilege(c.role, f.oid, 'execute')
     group by c.caller order by c.caller $$,
     $$ values
-        ('agent', 'callback complete complete_many fail report_progress report_usage schema_version'),
+        ('agent', 'callback complete complete_many fail report_progress report_usage schema_version server_time'),
         ('operator', 'cancel open_installation pause_agent register_agent reprioritize reprocess resume_agent retry '
-            || 'schema_version'),
-        ('reader', 'schema_version task_result'),
-        ('submitter', 'batch_tasks cancel_batch enqueue enqueue_many open_batch retry_batch schema_version'),
-        ('upkeep', 'schema_version sweep'),
-        ('viewer', 'agent_status batch_progress explain_task health list_tasks schema_version task_counts task_detail'),
-        ('worker', 'adopt dequeue observe_run record_run release renew_leases runs_to_cancel schema_version sweep') $$,
+            || 'schema_version server_time'),
+        ('reader', 'schema_version server_time task_result'),
+        ('submitter', 'batch_tasks cancel_batch enqueue enqueue_many open_batch retry_batch schema_version server_time'),
+        ('upkeep', 'schema_version server_time sweep'),
+        ('viewer', 'agent_status batch_progress explain_task health list_tasks schema_version server_time task_counts task_detail'),
+        ('worker', 'adopt dequeue observe_run record_run release renew_leases runs_to_cancel schema_version server_time sweep') $$,
     'each role may call the functions of its folder'
 );
 select is_empty(

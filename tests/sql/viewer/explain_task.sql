@@ -1,0 +1,66 @@
+-- explain_task: why a task waits, and until when; task_detail and health show the rest.
+begin;
+select plan(19);
+select stop_clock();
+set local role forebay_owner;
+select given($$
+    select forebay.register_agent('a', p_max_concurrent_tasks => 1), forebay.register_agent('b', p_max_tpm => 6000);
+    select forebay.enqueue('a', '{"secret": 1}', 9), forebay.enqueue('a', '{}'), forebay.enqueue('a', '{}');
+    select forebay.enqueue('b', '{}', p_estimated_tokens => 4000), forebay.enqueue('b', '{}', p_estimated_tokens => 2000);
+    select forebay.enqueue('a', '{}', p_run_after => noon('1 hour'))
+$$);
+set local role forebay_viewer;
+select results_eq($$ select reason from forebay.explain_task(1) $$, array['ready'], 'it is next');
+select results_eq(
+    $$ select reason, ahead from forebay.explain_task(3) $$,
+    $$ values ('behind_others', 2::bigint) $$,
+    'others come first'
+);
+select results_eq(
+    $$ select reason, waiting_until from forebay.explain_task(6) $$,
+    $$ values ('delayed', noon('1 hour')) $$,
+    'it is not due'
+);
+set local role forebay_owner;
+select given($$ select forebay.dequeue('w', '{a}'), forebay.dequeue('w', '{b}') $$);
+select results_eq(
+    $$ select reason, waiting_until from forebay.explain_task(1) $$, $$ values ('running', noon('1 min')) $$, 'it runs'
+);
+select results_eq($$ select reason from forebay.explain_task(2) $$, array['full'], 'its agent is full');
+select results_eq(
+    $$ select reason, waiting_until from forebay.explain_task(5) $$,
+    $$ values ('out_of_tokens', noon('12 s')) $$,
+    'tokens are out'
+);
+select given($$ select forebay.pause_agent('b', noon('1 hour')) $$);
+select results_eq(
+    $$ select reason, waiting_until from forebay.explain_task(5) $$,
+    $$ values ('paused', noon('1 hour')) $$,
+    'it is paused'
+);
+select given($$ select forebay.complete(101, '"secret"') $$);
+select results_eq($$ select reason from forebay.explain_task(1) $$, array['completed'], 'it has ended');
+select throws_ok($$ select forebay.explain_task(999) $$, 'QF303', null, 'an unknown task');
+select throws_ok($$ select forebay.explain_task(null) $$, '22023', null, 'a task is given');
+select results_eq(
+    $$ select status, d::text like '%secret%' from forebay.task_detail(1) as d $$,
+    $$ values ('completed', false) $$,
+    'a viewer sees neither payload nor result'
+);
+select throws_ok($$ select forebay.task_detail(999) $$, 'QF303', null, 'an unknown task has no detail');
+select throws_ok($$ select forebay.task_detail(null) $$, '22023', null, 'nor has none');
+select results_eq(
+    $$ select last_claim_at, may_dispatch, schema_version = forebay.schema_version() from forebay.health() $$,
+    $$ values (noon(), true, true) $$,
+    'health knows the last claim'
+);
+select only_callable_by('{viewer}', $$ select forebay.explain_task(1) $$);
+select only_callable_by('{viewer}', $$ select forebay.task_detail(1) $$);
+select only_callable_by('{viewer}', $$ select forebay.health() $$);
+select only_callable_by(
+    '{submitter, worker, agent, operator, viewer, reader, upkeep}', $$ select forebay.schema_version() $$
+);
+select given($$ update forebay.installation set is_branch = true $$);
+select results_eq($$ select reason from forebay.explain_task(2) $$, array['not_open'], 'a branch does not dispatch');
+select finish();
+rollback;
