@@ -19,7 +19,8 @@ select is(
 );
 set local role forebay_owner;
 select results_eq(
-    $$ select t.result, t.confidence, u.call_id from forebay.tasks as t, forebay.attempt_usage as u where t.task_id = 1 $$,
+    $$ select t.result, t.confidence, u.call_id from forebay.tasks as t, forebay.attempt_usage as u
+    where t.task_id = 1 $$,
     $$ values ('{"n": 1}'::jsonb, 0.5, '1') $$,
     'with its result, and records the usage'
 );
@@ -44,7 +45,8 @@ select results_eq(
     $$ select available_at from forebay.tasks where task_id = 2 $$, array[noon('90 s')], 'after retry_after_seconds'
 );
 select is(
-    pg_temp.event('task.failed', '{"task_id": 3, "attempt_id": 103, "error": {"kind": "bad_input"}, "retryable": false}'),
+    pg_temp.event('task.failed',
+        '{"task_id": 3, "attempt_id": 103, "error": {"kind": "bad_input"}, "retryable": false}'),
     '{"task_id": 3, "status": "failed", "effect": "failed"}'::jsonb,
     'or fails it'
 );

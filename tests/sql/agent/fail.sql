@@ -4,7 +4,8 @@ select plan(22);
 select stop_clock();
 set local role forebay_owner;
 select given($$
-    select forebay.register_agent('a', p_backoff_base => '10 seconds', p_backoff_max => '30 seconds', p_max_attempts => 9);
+    select forebay.register_agent('a', p_backoff_base => '10 seconds', p_backoff_max => '30 seconds',
+        p_max_attempts => 9);
     select forebay.enqueue('a', '{}') from generate_series(1, 4);
     select forebay.dequeue('w', p_batch_size => 4)
 $$);
@@ -12,7 +13,8 @@ set local role forebay_agent;
 select is(forebay.fail(101, '{"kind": "overloaded", "message": "529", "x": 1}'), 'enqueued', 'a failure is retried');
 set local role forebay_owner;
 select results_eq(
-    $$ select error, available_at between noon('9 s') and noon('10 s'), is_ready from forebay.tasks where task_id = 1 $$,
+    $$ select error, available_at between noon('9 s') and noon('10 s'), is_ready from forebay.tasks
+    where task_id = 1 $$,
     $$ values ('{"kind": "overloaded", "message": "529", "x": 1}'::jsonb, true, false) $$,
     'after the agent''s backoff, less up to a tenth, and all of the error is kept'
 );
@@ -79,7 +81,8 @@ select throws_ok($$ select forebay.fail(null, '{}') $$, '22023', null, 'an attem
 select throws_ok($$ select forebay.fail(999, '{}') $$, 'QF304', null, 'an unknown attempt is refused');
 select lives_ok(
     $$ select forebay.fail(101, jsonb_build_object('kind', kind))
-    from unnest(array['rate_limited', 'overloaded', 'context_too_long', 'content_filtered', 'bad_input', 'infrastructure',
+    from unnest(array['rate_limited', 'overloaded', 'context_too_long', 'content_filtered', 'bad_input',
+        'infrastructure',
         'timeout', 'agent_bug']) as kind $$,
     'the kinds of the contract'
 );

@@ -11,7 +11,8 @@ $$);
 set local role forebay_agent;
 select is(
     forebay.report_usage(101, '[
-        {"call_id": "1", "model": "m", "input_tokens": 10, "trace_id": "t"}, {"call_id": "2", "output_tokens": "5", "x": 1}
+        {"call_id": "1", "model": "m", "input_tokens": 10, "trace_id": "t"}, {"call_id": "2", "output_tokens": "5",
+            "x": 1}
     ]'),
     2,
     'two calls are new'

@@ -3,7 +3,7 @@ begin;
 select plan(1);
 set local role forebay_owner;
 set local check_function_bodies = on;
-set local plpgsql.extra_errors = 'shadowed_variables';
+select given($$ set local plpgsql.extra_errors = 'shadowed_variables' $$);
 select lives_ok(
     $test$
     do $do$

@@ -3,7 +3,8 @@ begin;
 select plan(12);
 create temporary view functions as
 select
-    p.*,
+    p.oid, p.proname, p.prosrc, p.proowner, p.proconfig, p.prosecdef, p.prolang, p.prorettype, p.proargnames,
+    p.proargmodes, p.pronargs, p.provolatile,
     p.oid::regprocedure::text as signature,
     p.proname like '\_%' as is_private,
     obj_description(p.oid, 'pg_proc') as comment,
@@ -58,8 +59,10 @@ select is_empty(
 );
 select bag_eq(
     $$ select proname::text, provolatile::text from functions where not is_private and provolatile <> 'v' $$,
-    $$ values ('batch_tasks', 's'), ('agent_status', 's'), ('batch_progress', 's'), ('explain_task', 's'), ('health', 's'),
-        ('list_tasks', 's'), ('schema_version', 's'), ('task_counts', 's'), ('task_detail', 's'), ('task_result', 's') $$,
+    $$ values ('batch_tasks', 's'), ('agent_status', 's'), ('batch_progress', 's'), ('explain_task', 's'), ('health',
+        's'),
+        ('list_tasks', 's'), ('schema_version', 's'), ('task_counts', 's'), ('task_detail', 's'), ('task_result',
+            's') $$,
     'of the public ones those that only show are stable, and the others volatile'
 );
 select finish();

@@ -2,10 +2,17 @@
 begin;
 select plan(11);
 create temporary view callers as
-select 'forebay_' || r.name as role, r.name as caller
+select
+    'forebay_' || r.name as role,
+    r.name as caller
 from unnest(array['submitter', 'worker', 'agent', 'operator', 'viewer', 'reader', 'upkeep']) as r (name);
 create temporary view functions as
-select p.oid, p.proname::text as name, p.proname like '\_%' as is_private, p.proacl, p.proowner
+select
+    p.oid,
+    p.proname::text as name,
+    p.proname like '\_%' as is_private,
+    p.proacl,
+    p.proowner
 from pg_proc as p
 where p.pronamespace = 'forebay'::regnamespace;
 select results_eq(
@@ -17,15 +24,19 @@ select results_eq(
         ('operator', 'cancel open_installation pause_agent register_agent reprioritize reprocess resume_agent retry '
             || 'schema_version server_time'),
         ('reader', 'schema_version server_time task_result'),
-        ('submitter', 'batch_tasks cancel_batch enqueue enqueue_many open_batch retry_batch schema_version server_time'),
+        ('submitter',
+            'batch_tasks cancel_batch enqueue enqueue_many open_batch retry_batch schema_version server_time'),
         ('upkeep', 'schema_version server_time sweep'),
-        ('viewer', 'agent_status batch_progress explain_task health list_tasks schema_version server_time task_counts task_detail'),
-        ('worker', 'adopt dequeue observe_run record_run release renew_leases runs_to_cancel schema_version server_time sweep') $$,
+        ('viewer', 'agent_status batch_progress explain_task health list_tasks schema_version server_time '
+            || 'task_counts task_detail'),
+        ('worker', 'adopt dequeue observe_run record_run release renew_leases runs_to_cancel '
+            || 'schema_version server_time sweep') $$,
     'each role may call the functions of its folder'
 );
 select is_empty(
     $$ select f.name from functions as f
-    where not f.is_private and not exists (select from callers as c where has_function_privilege(c.role, f.oid, 'execute')) $$,
+    where not f.is_private and not exists (select from callers as c
+    where has_function_privilege(c.role, f.oid, 'execute')) $$,
     'every public function has a caller'
 );
 select is_empty(
@@ -68,7 +79,8 @@ select is_empty(
 );
 select is_empty(
     $$ select c.caller from callers as c inner join pg_roles as r on r.rolname = c.role
-    where r.rolcanlogin or r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolbypassrls or pg_has_role(r.oid, 'forebay_owner', 'member') $$,
+    where r.rolcanlogin or r.rolsuper or r.rolcreaterole or r.rolcreatedb or r.rolbypassrls
+        or pg_has_role(r.oid, 'forebay_owner', 'member') $$,
     'callers'' roles cannot log in, have no attribute, and are not the owner'
 );
 set local role forebay_worker;

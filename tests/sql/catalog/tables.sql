@@ -3,10 +3,13 @@ begin;
 select plan(11);
 set local role forebay_owner;
 create temporary view relations as
-select c.* from pg_class as c where c.relnamespace = 'forebay'::regnamespace;
+select c.oid, c.relname, c.relkind, c.reltype, c.reloptions
+from pg_class as c
+where c.relnamespace = 'forebay'::regnamespace;
 select is_empty(
     $$ select r.relname, a.attname from relations as r inner join pg_attribute as a on a.attrelid = r.oid
-    where a.atttypid in ('timestamp'::regtype, 'timetz'::regtype, 'time'::regtype, 'date'::regtype) and not a.attisdropped $$,
+    where a.atttypid in ('timestamp'::regtype, 'timetz'::regtype, 'time'::regtype, 'date'::regtype)
+        and not a.attisdropped $$,
     'no column holds a time without its zone'
 );
 select is_empty(
@@ -21,7 +24,8 @@ select is_empty(
 );
 select is_empty(
     $$ select r.relname, a.attname from relations as r inner join pg_attribute as a on a.attrelid = r.oid
-    where r.relkind in ('r', 'c') and a.attname in ('task_id', 'attempt_id', 'batch_id') and a.atttypid <> 'bigint'::regtype $$,
+    where r.relkind in ('r', 'c') and a.attname in ('task_id', 'attempt_id', 'batch_id')
+        and a.atttypid <> 'bigint'::regtype $$,
     'ids are bigint'
 );
 select is_empty(
@@ -38,7 +42,9 @@ select is_empty(
     'every table has a primary key'
 );
 select is_empty(
-    $$ select r.relname from relations as r where r.relkind in ('r', 'c') and coalesce(obj_description(r.oid, 'pg_class'), obj_description(r.reltype, 'pg_type')) is null $$,
+    $$ select r.relname from relations as r
+    where r.relkind in ('r', 'c')
+        and coalesce(obj_description(r.oid, 'pg_class'), obj_description(r.reltype, 'pg_type')) is null $$,
     'every table and row type has a comment'
 );
 select is_empty(

@@ -18,7 +18,8 @@ select results_eq(
 );
 set local role forebay_owner;
 select results_eq(
-    $$ select agent, status, payload, priority, customer, result, reprocess_of from forebay.tasks where task_id <> 2 order by task_id $$,
+    $$ select agent, status, payload, priority, customer, result, reprocess_of from forebay.tasks where task_id <> 2
+    order by task_id $$,
     $$ values ('a', 'completed', '{"n": 1}'::jsonb, 0::smallint, 'acme', '1'::jsonb, null::bigint),
         ('b', 'enqueued', '{"n": 1}', 10::smallint, 'acme', null, 1) $$,
     'the new one is linked, and the old result stays'

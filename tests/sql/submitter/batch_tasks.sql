@@ -6,7 +6,8 @@ set local role forebay_owner;
 select given($$
     select forebay.register_agent('a');
     select forebay.open_batch('upload', p_owner => 'ann'), forebay.open_batch('nobody''s');
-    select forebay.enqueue('a', '{"n": 1}', 10, 11), forebay.enqueue('a', '{"n": 2}', 5, 11), forebay.enqueue('a', '{}', 0, 12);
+    select forebay.enqueue('a', '{"n": 1}', 10, 11), forebay.enqueue('a', '{"n": 2}', 5, 11), forebay.enqueue('a',
+        '{}', 0, 12);
     select forebay.enqueue('a', '{"n": 3}', 0, 11);
     select forebay.dequeue('w', p_batch_size => 2);
     select forebay.report_progress(101, 3, 10);
@@ -18,7 +19,8 @@ select results_eq(
     $$ values
         (1::bigint, 'a', 'processing', 10, '{"n": 1}'::jsonb, 1, 3, 10, null::numeric, null::jsonb, noon(),
             null::timestamptz),
-        (2, 'a', 'failed', 5, '{"n": 2}', 1, null, null, null, '{"kind": "bad_input", "message": "no pages"}', noon(), noon()),
+        (2, 'a', 'failed', 5, '{"n": 2}', 1, null, null, null, '{"kind": "bad_input", "message": "no pages"}',
+            noon(), noon()),
         (4, 'a', 'enqueued', 0, '{"n": 3}', 0, null, null, null, null, noon(), null) $$,
     'one row a task, by id, with its progress and its error'
 );

@@ -22,8 +22,10 @@ select results_eq(
 set local role forebay_owner;
 select results_eq($$ select status from forebay.tasks where task_id = 3 $$, array['processing'], 'other batches go on');
 select results_eq(
-    $$ select action, task_id, actor, reason, session_role from forebay.audit_log where action = 'cancel' order by task_id $$,
-    $$ values ('cancel', 2::bigint, 'ann', 'wrong folder', 'test_pgtap'), ('cancel', 4, 'ann', 'wrong folder', 'test_pgtap') $$,
+    $$ select action, task_id, actor, reason, session_role from forebay.audit_log where action = 'cancel'
+    order by task_id $$,
+    $$ values ('cancel', 2::bigint, 'ann', 'wrong folder', 'test_pgtap'), ('cancel', 4, 'ann', 'wrong folder',
+        'test_pgtap') $$,
     'the log says who did it and why'
 );
 select throws_ok($$ select forebay.cancel_batch(12, 'ann') $$, 'QF302', null, 'a batch without an owner is nobody''s');

@@ -26,7 +26,8 @@ select results_eq(
         max_attempts, attempt_count, attempt_no, created_at
     from forebay.tasks order by task_id $$,
     $$ values
-        ('a', 'enqueued', '{"n": 1}'::jsonb, 0::smallint, null, null, noon(), true, null::bigint, null::integer, 0, 0, noon()),
+        ('a', 'enqueued', '{"n": 1}'::jsonb, 0::smallint, null, null, noon(), true, null::bigint, null::integer, 0,
+            0, noon()),
         ('a', 'enqueued', '{"n": 2}', 10::smallint, 'acme', 'k', noon('1 hour'), false, 500, 7, 0, 0, noon()) $$,
     'what is not given takes its default'
 );

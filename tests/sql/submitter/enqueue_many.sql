@@ -61,7 +61,8 @@ select throws_ok(
     'QF201', null, 'and has its code'
 );
 select throws_ok(
-    $$ select forebay.enqueue_many('a', '[{"payload": 1, "idempotency_key": "n"}, {"payload": 2, "idempotency_key": "n"}]') $$,
+    $$ select forebay.enqueue_many('a',
+        '[{"payload": 1, "idempotency_key": "n"}, {"payload": 2, "idempotency_key": "n"}]') $$,
     'QF201', null, 'the same within one call'
 );
 select results_eq($$ select count(*) from forebay.tasks $$, array[9]::bigint[], 'nothing is half-done');
@@ -136,11 +137,13 @@ select throws_like(
     'its type'
 );
 select throws_ok(
-    $$ select forebay.enqueue_many('a', jsonb_build_array('{"payload": 1}'::jsonb, jsonb_build_object('payload', repeat('x', 1048576)))) $$,
+    $$ select forebay.enqueue_many('a', jsonb_build_array('{"payload": 1}'::jsonb, jsonb_build_object('payload',
+        repeat('x', 1048576)))) $$,
     'QF402', null, 'a payload is not above 1 MiB'
 );
 select throws_like(
-    $$ select forebay.enqueue_many('a', jsonb_build_array('{"payload": 1}'::jsonb, jsonb_build_object('payload', repeat('x', 1048576)))) $$,
+    $$ select forebay.enqueue_many('a', jsonb_build_array('{"payload": 1}'::jsonb, jsonb_build_object('payload',
+        repeat('x', 1048576)))) $$,
     'task 2: %', 'and is named by its ordinal'
 );
 
@@ -161,7 +164,8 @@ select results_eq(
     'and not fewer'
 );
 select results_eq(
-    $$ select count(distinct task_id) from forebay.tasks where payload = '1' and created_at = noon() and batch_id is null $$,
+    $$ select count(distinct task_id) from forebay.tasks
+    where payload = '1' and created_at = noon() and batch_id is null $$,
     array[10001]::bigint[],
     'each is a task of its own'
 );

@@ -17,7 +17,8 @@ select results_eq(
 );
 select given($$
     select forebay.register_agent('a');
-    select forebay.enqueue('a', '{}', p_batch_id => 12), forebay.enqueue('a', '{}', p_batch_id => 11, p_customer => 'own');
+    select forebay.enqueue('a', '{}', p_batch_id => 12), forebay.enqueue('a', '{}', p_batch_id => 11,
+        p_customer => 'own');
     select forebay.enqueue('a', '{}', p_batch_id => 12, p_customer => 'acme')
 $$);
 select results_eq(

@@ -23,7 +23,8 @@ select results_eq(
 set local role forebay_owner;
 select results_eq($$ select status from forebay.tasks where task_id = 3 $$, array['failed'], 'other batches stay');
 select results_eq(
-    $$ select task_id, priority, attempt_count, attempt_no from forebay.tasks where task_id in (2, 4) order by task_id $$,
+    $$ select task_id, priority, attempt_count, attempt_no from forebay.tasks where task_id in (2, 4)
+    order by task_id $$,
     $$ values (2::bigint, 8::smallint, 0, 1), (4, 0::smallint, 0, 0) $$,
     'with fresh attempts and their own priority'
 );

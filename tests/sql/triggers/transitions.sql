@@ -10,7 +10,8 @@ select given($$
     begin
         alter table forebay.tasks disable trigger user;
         insert into forebay.tasks (agent, status, payload, available_at, created_at, finished_at, attempt_id, locked_by)
-        select 'a', p_from, '{}', tap.noon(), tap.noon(), case when p_from in ('completed', 'failed', 'cancelled') then tap.noon() end,
+        select 'a', p_from, '{}', tap.noon(), tap.noon(), case when p_from in ('completed', 'failed',
+            'cancelled') then tap.noon() end,
             case p_from when 'processing' then 1 end, case p_from when 'processing' then 'w' end;
         alter table forebay.tasks enable trigger user;
         update forebay.tasks set status = p_to,

@@ -6,7 +6,8 @@ set local role forebay_owner;
 select given($$
     select forebay.register_agent('a'), forebay.register_agent('b', p_max_concurrent_tasks => 1);
     select forebay.open_batch('upload', 'acme', 'ann');
-    select forebay.enqueue('a', '{}', 9, 11), forebay.enqueue('a', '{}', 8, 11), forebay.enqueue('b', '{}', p_customer => 'c');
+    select forebay.enqueue('a', '{}', 9, 11), forebay.enqueue('a', '{}', 8, 11), forebay.enqueue('b', '{}',
+        p_customer => 'c');
     select forebay.dequeue('w');
     select forebay.complete(101, '1')
 $$);
