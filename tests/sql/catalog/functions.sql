@@ -3,8 +3,18 @@ begin;
 select plan(12);
 create temporary view functions as
 select
-    p.oid, p.proname, p.prosrc, p.proowner, p.proconfig, p.prosecdef, p.prolang, p.prorettype, p.proargnames,
-    p.proargmodes, p.pronargs, p.provolatile,
+    p.oid,
+p.proname,
+p.prosrc,
+p.proowner,
+p.proconfig,
+p.prosecdef,
+p.prolang,
+p.prorettype,
+p.proargnames,
+    p.proargmodes,
+p.pronargs,
+p.provolatile,
     p.oid::regprocedure::text as signature,
     p.proname like '\_%' as is_private,
     obj_description(p.oid, 'pg_proc') as comment,

@@ -3,7 +3,12 @@ begin;
 select plan(11);
 set local role forebay_owner;
 create temporary view relations as
-select c.oid, c.relname, c.relkind, c.reltype, c.reloptions
+select
+c.oid,
+c.relname,
+c.relkind,
+c.reltype,
+c.reloptions
 from pg_class as c
 where c.relnamespace = 'forebay'::regnamespace;
 select is_empty(

@@ -23,7 +23,10 @@ select given($$
     end $do$
 $$);
 create temporary table moves as
-select a.status as old, b.status as new, pg_temp.refusal(a.status, b.status) as refusal
+select
+a.status as old,
+b.status as new,
+pg_temp.refusal(a.status, b.status) as refusal
 from
     unnest(array['enqueued', 'processing', 'completed', 'failed', 'cancelled']) as a (status),
     unnest(array['enqueued', 'processing', 'completed', 'failed', 'cancelled']) as b (status);
