@@ -1,6 +1,6 @@
--- pause_agent and resume_agent: an agent starts nothing meanwhile, and the log says who and why.
+-- pause_agent: an agent starts nothing meanwhile, and the log says who and why.
 begin;
-select plan(12);
+select plan(10);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -21,9 +21,7 @@ select results_eq(
     'the log says who and why'
 );
 select throws_ok($$ select forebay.pause_agent('nobody') $$, 'QF301', null, 'the agent must be registered');
-select throws_ok($$ select forebay.resume_agent('nobody') $$, 'QF301', null, 'to be resumed as well');
 select throws_ok($$ select forebay.pause_agent('a', noon()) $$, '22023', null, 'a pause ends in the future');
 select only_callable_by('{operator}', $$ select forebay.pause_agent('a') $$);
-select only_callable_by('{operator}', $$ select forebay.resume_agent('a') $$);
 select finish();
 rollback;
