@@ -9,14 +9,13 @@
 
 -- migrations
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
-\set file migrations/0002_create_agents_and_tasks.sql \set sha256 ed32a828b5d0cc7c01123fba25779fa6e6dc3748edd6e5eaa87fc690fd66fcdf \ir install/apply.sql
+\set file migrations/0002_create_agents_and_tasks.sql \set sha256 92d7b85aa952281f8942a438c1711bf529f17bd1c2c888277aceeb67d6b0a652 \ir install/apply.sql
 \set file migrations/0003_create_row_types.sql \set sha256 20d89d1e4d6a5b2e98d36218ef082201762c9bba609f4a4be86dd6db9569eda0 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_admit.sql \set sha256 b9874638aabd017a3132b02da7c00a9c0d472375a04e7f3b852afb72e685eeb6 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 6480fcb0cbb7d5b4fbf62cc48b637abda45f1e825fba0607eb000a799d884782 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 532177601fa9976a73ffaae502b6b01725465907e7630ddab31a3a19927a9a35 \ir install/apply.sql
-\set file functions/internal/_awaits_report.sql \set sha256 d795b04876601266db0767a7a1083c1430746c26b80f03d4ba6e6160afa8ccc7 \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_best_priority.sql \set sha256 5ee7198487e4c64c948a393fe0907e248c8c3431b2422167ecf29300612b2f7a \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 97da07e9713ac35517628165e024bebfaf5e302d3bcd1df1b58ff3d8d5cd1b7f \ir install/apply.sql
@@ -81,7 +80,7 @@
 \set file functions/internal/_result_fault.sql \set sha256 735a89744a3ddf4158111f47564dc8f1b9f8124e1e307a8c80ebb17420fc50a2 \ir install/apply.sql
 \set file functions/internal/_retry.sql \set sha256 f03c9ca8fdbf9fb3827f3eda0e14b588d9f92a609f975ffaa604da3d5d993cdb \ir install/apply.sql
 \set file functions/internal/_room.sql \set sha256 2a31a9f137915cb6cf248047efb75313b6eff7a51af733216052834427f4b782 \ir install/apply.sql
-\set file functions/internal/_run_outcome.sql \set sha256 168d076a10f42037c9e1655bb86e05ac27e103096926ad6c26cf26e84c9df2d1 \ir install/apply.sql
+\set file functions/internal/_run_outcome.sql \set sha256 79d6d17f61facbb23fbaec4fb5baeba17ce0b756ab45e298a08218d965a6a7cc \ir install/apply.sql
 \set file functions/internal/_run_words.sql \set sha256 59e56519f3b5b917db7da39a8229b2625aea28d1644b39bafd4c0df3917cef90 \ir install/apply.sql
 \set file functions/internal/_seen.sql \set sha256 2add6c3f77f4884d21fd0852188ba48bc02172fba510a4848c49e6ae8c0b4217 \ir install/apply.sql
 \set file functions/internal/_settle.sql \set sha256 fa52da2867aa0ba14a52a3e4430f756ed0f5b0e5d13c0a268fa1cae9e8f11520 \ir install/apply.sql
@@ -101,8 +100,8 @@
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 28e4394bb2bb5a388d9b5c5df2b2c48fb9a99e6fd8d8f438318dae799aee498f \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 832c5b40a86f7acee2d14ea48bfbec35ad002afcc59a6dce71586653b6165da0 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 e250351c5dcdad9f9ccc0f0b3e672da3858774b4e8c06e25b98dab54d4ea15b5 \ir install/apply.sql
-\set file functions/worker/record_run.sql \set sha256 2d0f1060aa430974a328343b9ee603ad0eb2f56f6d2ae82577c94584bf253fab \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 5471a4e795b5c1425bef972f647696a870267318e65be6030c6275a30daaa4d7 \ir install/apply.sql
+\set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 32b1ca3130d47ef33b048afbad2d4721c61fa4ffeda6556773f11a3922b6f33c \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 2d9acf0f5ceae4cff81e3350003e82edf1b3a804bba55c9c58d8f462c5f8416a \ir install/apply.sql
 \set file functions/worker/runs_to_cancel.sql \set sha256 93d9491bc167c42b5b6e2473281519e3582140e2e925ab59d039d19ad459a52f \ir install/apply.sql
@@ -114,7 +113,7 @@
 \set file functions/agent/complete_many.sql \set sha256 11ff8fa50e76346648f74a98638451988b3b1e2841831e93fa0afeece2159f79 \ir install/apply.sql
 \set file functions/agent/fail.sql \set sha256 05ab94aa88c8bb36bff541408dc2d23e625f475800c4037aa9027beb57783c1d \ir install/apply.sql
 \set file functions/agent/report_progress.sql \set sha256 6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b \ir install/apply.sql
-\set file functions/agent/report_usage.sql \set sha256 10683ca24528ec0d0049ce6f6c0a0666147dd54af68ba8c2f3a8120690b5b42c \ir install/apply.sql
+\set file functions/agent/report_usage.sql \set sha256 4bfc997063fc8db92e1c44fd23905e56724964c219739f6640a91f0f06dbbc7c \ir install/apply.sql
 
 -- functions/operator
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql

@@ -267,10 +267,13 @@ create table forebay.run_outcomes (
     termination_code text    not null default '*',
     outcome          text    not null,
     is_ended         boolean not null,
+    may_report_yet   boolean not null default false,
     note             text    not null,
     constraint run_outcomes_pkey primary key (launcher, life_cycle_state, result_state, termination_code),
     constraint run_outcomes_outcome_known check (outcome in ('renew', 'requeue', 'retry', 'fail', 'pause_agent'))
 );
+comment on column forebay.run_outcomes.may_report_yet is
+'The run ended well, so its report can still be on its way: the outcome follows after the report grace.';
 comment on table forebay.run_outcomes is
 'What follows from a state that a launcher saw a run in. * matches anything; the row with the fewest * wins.';
 
@@ -293,27 +296,29 @@ comment on sequence forebay.changes_notified_until is
 insert into forebay.installation (system_identifier)
 select control.system_identifier from pg_catalog.pg_control_system() as control;
 
-insert into forebay.run_outcomes (launcher, life_cycle_state, result_state, termination_code, outcome, is_ended, note)
+insert into forebay.run_outcomes
+(launcher, life_cycle_state, result_state, termination_code, outcome, is_ended, may_report_yet, note)
 values
-('lakeflow', 'QUEUED', '*', '*', 'renew', false, 'waits for room in the workspace'),
-('lakeflow', 'PENDING', '*', '*', 'renew', false, 'waits for a cluster'),
-('lakeflow', 'BLOCKED', '*', '*', 'renew', false, 'waits for something upstream'),
-('lakeflow', 'WAITING_FOR_RETRY', '*', '*', 'renew', false, 'the job retries by itself'),
-('lakeflow', 'RUNNING', '*', '*', 'renew', false, 'alive'),
-('lakeflow', 'TERMINATING', '*', '*', 'renew', false, 'about to end'),
-('lakeflow', 'TERMINATED', '*', '*', 'retry', true, 'ended in a way that is not listed'),
-('lakeflow', 'TERMINATED', 'SUCCESS', '*', 'retry', true, 'ended well: its report gets the report grace'),
-('lakeflow', 'TERMINATED', 'FAILED', '*', 'retry', true, 'the code failed without reporting it'),
-('lakeflow', 'TERMINATED', 'TIMEDOUT', '*', 'retry', true, 'the job''s own timeout ended it'),
-('lakeflow', 'TERMINATED', 'CANCELED', '*', 'retry', true, 'somebody cancelled it in the workspace'),
+('lakeflow', 'QUEUED', '*', '*', 'renew', false, false, 'waits for room in the workspace'),
+('lakeflow', 'PENDING', '*', '*', 'renew', false, false, 'waits for a cluster'),
+('lakeflow', 'BLOCKED', '*', '*', 'renew', false, false, 'waits for something upstream'),
+('lakeflow', 'WAITING_FOR_RETRY', '*', '*', 'renew', false, false, 'the job retries by itself'),
+('lakeflow', 'RUNNING', '*', '*', 'renew', false, false, 'alive'),
+('lakeflow', 'TERMINATING', '*', '*', 'renew', false, false, 'about to end'),
+('lakeflow', 'TERMINATED', '*', '*', 'retry', true, false, 'ended in a way that is not listed'),
+('lakeflow', 'TERMINATED', 'SUCCESS', '*', 'retry', true, true, 'ended well: its report gets the report grace'),
+('lakeflow', 'TERMINATED', 'SUCCESS_WITH_FAILURES', '*', 'retry', true, true, 'ended well in part'),
+('lakeflow', 'TERMINATED', 'FAILED', '*', 'retry', true, false, 'the code failed without reporting it'),
+('lakeflow', 'TERMINATED', 'TIMEDOUT', '*', 'retry', true, false, 'the job''s own timeout ended it'),
+('lakeflow', 'TERMINATED', 'CANCELED', '*', 'retry', true, false, 'somebody cancelled it in the workspace'),
 (
-    'lakeflow', 'TERMINATED', 'MAXIMUM_CONCURRENT_RUNS_REACHED', '*', 'requeue', true,
+    'lakeflow', 'TERMINATED', 'MAXIMUM_CONCURRENT_RUNS_REACHED', '*', 'requeue', true, false,
     'never started: the job runs as many as it may'
 ),
-('lakeflow', 'SKIPPED', '*', '*', 'requeue', true, 'never started'),
-('lakeflow', 'INTERNAL_ERROR', '*', '*', 'retry', true, 'the platform failed'),
-('lakeflow', 'NOT_FOUND', '*', '*', 'retry', true, 'the workspace does not know the run'),
-('lakeflow', 'UNAUTHORIZED', '*', '*', 'pause_agent', true, 'the workspace refuses us: an operator has to mend it');
+('lakeflow', 'SKIPPED', '*', '*', 'requeue', true, false, 'never started'),
+('lakeflow', 'INTERNAL_ERROR', '*', '*', 'retry', true, false, 'the platform failed'),
+('lakeflow', 'NOT_FOUND', '*', '*', 'retry', true, false, 'the workspace does not know the run'),
+('lakeflow', 'UNAUTHORIZED', '*', '*', 'pause_agent', true, false, 'the workspace refuses us: an operator has to mend it');
 
 do $verify$
 begin

@@ -19,7 +19,7 @@ as $function$
 -- Returns    how many calls were new or filled
 -- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.agent_settlements
 -- Locks      the attempt
--- Errors     22023  p_usage is neither, or a key is missing, of a wrong type, or negative; nothing is recorded then
+-- Errors     22023  p_attempt_id is null, p_usage is neither, or a key is missing, of a wrong type, or negative; nothing is recorded then
 --            QF304  there is no such attempt
 -- Called by  forebay_agent
 declare
@@ -30,10 +30,8 @@ begin
     if coalesce(jsonb_typeof(p_usage), 'null') not in ('object', 'array') then
         raise exception 'p_usage must be a JSON object, or an array of them' using errcode = '22023';
     end if;
+    perform forebay._get_attempt(p_attempt_id);
     select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_attempt_id for no key update;
-    if not found then
-        raise exception 'attempt % does not exist', p_attempt_id using errcode = 'QF304';
-    end if;
 
     for v_usage in
         select elements.value

@@ -23,6 +23,7 @@ begin
     if not found then
         v_outcome.outcome := 'renew';
         v_outcome.is_ended := false;
+        v_outcome.may_report_yet := false;
     end if;
     return v_outcome;
 end;

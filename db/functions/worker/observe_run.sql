@@ -23,6 +23,7 @@ declare
     v_held    forebay.held_attempt;
     v_agent   forebay.agents;
     v_error   jsonb;
+    v_grace   interval := (select i.report_grace from forebay.installation as i);
     v_now     timestamptz;
     v_is_late boolean;
     v_is_unspent boolean;
@@ -54,7 +55,7 @@ begin
 
     v_agent := forebay._get_agent(v_attempt.agent);
     v_is_late := v_attempt.deadline_at <= v_now;
-    if not v_is_late and (v_outcome.outcome = 'renew' or forebay._awaits_report(v_attempt, p_run, v_now)) then
+    if not v_is_late and (v_outcome.outcome = 'renew' or v_outcome.may_report_yet and v_now < v_attempt.run_ended_at + v_grace) then
         update forebay.task_attempts as a
         set lease_expires_at = least(v_now + v_agent.lease, a.deadline_at)
         where a.attempt_id = p_attempt_id;

@@ -103,8 +103,8 @@ select given($$
     select forebay.enqueue('jobs', '{}', 20) from generate_series(1, 5);
     select forebay.dequeue('w', '{jobs}', 5);
     insert into forebay.run_outcomes values
-    ('lakeflow', 'TERMINATED', 'FAILED', 'BROKEN_CODE', 'fail', true, 'a test'),
-    ('lakeflow', 'TERMINATED', '*', 'LATER', 'requeue', true, 'a test')
+    ('lakeflow', 'TERMINATED', 'FAILED', 'BROKEN_CODE', 'fail', true, false, 'a test'),
+    ('lakeflow', 'TERMINATED', '*', 'LATER', 'requeue', true, false, 'a test')
 $$);
 select is(
     forebay.observe_run(

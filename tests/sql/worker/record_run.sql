@@ -36,7 +36,7 @@ select results_eq(
     $$ select run_id from forebay.runs_to_cancel('w') $$, array['run 2'], 'and its run is cancelled'
 );
 select throws_ok($$ select forebay.record_run(999, 'run') $$, 'QF304', null, 'an unknown attempt is refused');
-select throws_ok($$ select forebay.record_run(null, 'run') $$, 'QF304', null, 'no attempt is an unknown one');
+select throws_ok($$ select forebay.record_run(null, 'run') $$, '22023', null, 'an attempt must be named');
 select throws_ok($$ select forebay.record_run(101, null) $$, '22023', null, 'a run has an id');
 select throws_ok($$ select forebay.record_run(101, '') $$, '22023', null, 'the id is not empty');
 select throws_ok($$ select forebay.record_run(101, repeat('r', 501)) $$, '22023', null, 'nor over-long');
