@@ -9,7 +9,7 @@
 
 -- migrations
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
-\set file migrations/0002_create_agents_and_tasks.sql \set sha256 92d7b85aa952281f8942a438c1711bf529f17bd1c2c888277aceeb67d6b0a652 \ir install/apply.sql
+\set file migrations/0002_create_agents_and_tasks.sql \set sha256 7fc33871ca8fa0bfc5b73dcc30bf876392a56bdb0555bc51218fcb9d2285a049 \ir install/apply.sql
 \set file migrations/0003_create_row_types.sql \set sha256 20d89d1e4d6a5b2e98d36218ef082201762c9bba609f4a4be86dd6db9569eda0 \ir install/apply.sql
 
 -- functions/internal

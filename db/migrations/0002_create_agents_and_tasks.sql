@@ -318,7 +318,7 @@ values
 ('lakeflow', 'SKIPPED', '*', '*', 'requeue', true, false, 'never started'),
 ('lakeflow', 'INTERNAL_ERROR', '*', '*', 'retry', true, false, 'the platform failed'),
 ('lakeflow', 'NOT_FOUND', '*', '*', 'retry', true, false, 'the workspace does not know the run'),
-('lakeflow', 'UNAUTHORIZED', '*', '*', 'pause_agent', true, false, 'the workspace refuses us: an operator has to mend it');
+('lakeflow', 'UNAUTHORIZED', '*', '*', 'pause_agent', true, false, 'the workspace refuses us: an operator must act');
 
 do $verify$
 begin
