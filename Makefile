@@ -6,7 +6,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	&& echo $$python && break; done)
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help demo test test-long lint install-sql release-sql lock wheel clean
+.PHONY: help demo test test-long lint install-sql release-sql docs lock wheel clean
 .DEFAULT_GOAL := help
 
 help: # List the targets
@@ -35,6 +35,9 @@ release-sql: .venv/dev.stamp # Keep this release's schema, for later releases to
 	@mkdir -p tests/migrations/released
 	@.venv/bin/forebay db plan --sql --from-empty \
 	> tests/migrations/released/$$(.venv/bin/python -c 'import forebay; print(forebay.__version__)').sql
+
+docs: # Write docs/functions.md anew, after any change to the SQL files
+	@$(PYTHON) docs/build_functions.py
 
 lock: # Write requirements.lock anew: today's versions of all that the extras need
 	@$(PYTHON) -m venv --clear .venv/lock

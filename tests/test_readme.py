@@ -1,0 +1,103 @@
+"""The README's session, example and arithmetic are what really happens."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from conftest import Connect
+from forebay import postgres_binaries
+from support.clock import Clock
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+EXAMPLE = ROOT / "examples" / "classify.py"
+PROMPT = "forebay=# "
+
+
+def blocks(language: str) -> list[str]:
+    """Return what stands between the fences of that language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def layout(text: str) -> list[str]:
+    """Return the lines that say something, without spaces at their end."""
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def psql(dsn: str, script: str) -> str:
+    """Return what psql prints for a script, its errors included."""
+    program = shutil.which("psql") or str(postgres_binaries.find().bindir / "psql")
+    command = [program, "-X", "-q", "-d", dsn]
+    done = subprocess.run(command, input=script, capture_output=True, text=True, timeout=60)
+    return done.stdout + done.stderr
+
+
+def test_the_psql_session_prints_what_the_readme_shows(role_dsn: Callable[..., str]) -> None:
+    """Every statement runs on a fresh database, as a caller, with the very output shown."""
+    session = "".join(blocks("psql")).splitlines()
+    statements = [line.removeprefix(PROMPT) for line in session if line.startswith(PROMPT)]
+    shown = "\n".join(line for line in session if not line.startswith(PROMPT))
+    assert len(statements) > 10
+    assert layout(psql(role_dsn("all"), "\n".join(statements))) == layout(shown)
+
+
+def test_the_python_in_the_readme_is_the_example() -> None:
+    """The README shows the whole file: what is read is what was tested."""
+    assert [block.strip() for block in blocks("python")] == [EXAMPLE.read_text().strip()]
+
+
+def test_the_example_works_off_what_waits(
+    connect: Connect, role_dsn: Callable[..., str], db: psycopg.Connection
+) -> None:
+    """Run as a program by a login with two roles, it completes what it can and fails the rest."""
+    caller = connect("all")
+    caller.execute("select forebay.register_agent('classify')")
+    for payload in ({"text": "Invoice 17"}, {"text": "Dear Ada"}, {}):
+        caller.execute("select forebay.enqueue('classify', %s)", [Jsonb(payload)])
+    done = subprocess.run(
+        [sys.executable, EXAMPLE, "--until-empty"],
+        env=os.environ | {"FOREBAY_DATABASE_URL": role_dsn("worker", "agent")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "3 tasks finished\n", done.stderr
+    rows = db.execute("select status, result ->> 'kind' from forebay.tasks order by task_id")
+    assert rows.fetchall() == [("completed", "invoice"), ("completed", "other"), ("failed", None)]
+
+
+def test_a_token_budget_holds_for_tasks_that_end_at_once(connect: Connect, clock: Clock) -> None:
+    """Of 60,000 tokens a minute 24 tasks of 2,000 start at once, then one every two seconds."""
+    caller = connect("all")
+    caller.execute("select forebay.register_agent('classify', p_max_tpm => 60000)")
+    tasks = Jsonb([{"payload": {}, "estimated_tokens": 2000}] * 50)
+    caller.execute("select forebay.enqueue_many('classify', %s)", [tasks])
+
+    def claim_and_finish() -> int:
+        claimed = caller.execute("select attempt_id from forebay.dequeue('w', null, 50)").fetchall()
+        for (attempt_id,) in claimed:
+            caller.execute("select forebay.complete(%s, '{}')", [attempt_id])
+        return len(claimed)
+
+    started = [claim_and_finish(), claim_and_finish()]
+    for _ in range(4):
+        clock.advance(timedelta(seconds=1))
+        started.append(claim_and_finish())
+    assert started == [24, 0, 0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("target", re.findall(r"^make ([a-z]+)", README, re.MULTILINE))
+def test_targets_exist(target: str) -> None:
+    """Every `make` command of the README is a target."""
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
