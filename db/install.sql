@@ -18,12 +18,12 @@
 \set file functions/internal/_audit.sql \set sha256 532177601fa9976a73ffaae502b6b01725465907e7630ddab31a3a19927a9a35 \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_best_priority.sql \set sha256 5ee7198487e4c64c948a393fe0907e248c8c3431b2422167ecf29300612b2f7a \ir install/apply.sql
-\set file functions/internal/_cancel.sql \set sha256 97da07e9713ac35517628165e024bebfaf5e302d3bcd1df1b58ff3d8d5cd1b7f \ir install/apply.sql
+\set file functions/internal/_cancel.sql \set sha256 5ade04005482234ab51e90ba750c1ece62e37568f149bf130c6df0438388a0d7 \ir install/apply.sql
 \set file functions/internal/_candidates.sql \set sha256 692f71ad087fc25525b35205674d7c57c98390a463e5c9adba4a4fb646d193fd \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 0622d6794901c3b38125b5e3e3ac4f6552ef824d0b73e77ebc61cfd218adc6d1 \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 92e6e88345a157ace62d234d5a01340e4872a94df8e1246d52d63585861e0ed7 \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
-\set file functions/internal/_end_expired.sql \set sha256 4667964164293805c5ecd2cf7b38e3f47c2b74adcd238d3bbc8ed45443646185 \ir install/apply.sql
+\set file functions/internal/_end_expired.sql \set sha256 1505b79837be2b30700e891d33c82fe4fc0ca8ba607dbde2fb6da6bb65b3b678 \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 adb4a051012f74a5904509a9301057f0be0eddb4678aa32e5d142ebe158240c1 \ir install/apply.sql
 \set file functions/internal/_exact.sql \set sha256 455671cb8f315cfb1c726aec478afb7bfcc0afb89864fe18ac50baabd064ed63 \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
@@ -34,7 +34,7 @@
 \set file functions/internal/_get_attempt.sql \set sha256 60045301ada32043d5ae26eadb80393f962474ba7b9b55a843601fa799b79589 \ir install/apply.sql
 \set file functions/internal/_get_batch.sql \set sha256 e37e4c4ce84841a4078cdc31483569e40f395e8ae5722ea1ab7c22beae13c168 \ir install/apply.sql
 \set file functions/internal/_get_task.sql \set sha256 c6fc5e6f42709483cd56eec6216f7d4ea40c3fe6125110c0190ad0df22ec5703 \ir install/apply.sql
-\set file functions/internal/_give_back.sql \set sha256 12ceb7f4c34d80dab20626e91263026b3985280c004a80be08d2c17ea8caf63b \ir install/apply.sql
+\set file functions/internal/_give_back.sql \set sha256 64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307 \ir install/apply.sql
 \set file functions/internal/_has_expired.sql \set sha256 78cf24adac71ecf215d46f8423cf695291e6322dd4478ce51ce96aac9d9b8c98 \ir install/apply.sql
 \set file functions/internal/_head_fits.sql \set sha256 c35a9d74be178d13af9e0523d9ff79160a175e5e4eff4df7a8aa28f18b8e35b7 \ir install/apply.sql
 \set file functions/internal/_head_tokens.sql \set sha256 77d1d0f12de2ca755c4de4ba5faa8934d783f09263bbd6c72fed8418d317d44a \ir install/apply.sql
@@ -57,14 +57,14 @@
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
 \set file functions/internal/_next_round.sql \set sha256 8b94e98b82a62f1c413e9069ac3308f640c837169d790d005277ea9d3ddd7473 \ir install/apply.sql
 \set file functions/internal/_notify.sql \set sha256 f19538408fa30f2ef2ec0cf8d9fd8ae396558959fdc6a259ea0fd0e0a974795d \ir install/apply.sql
-\set file functions/internal/_now.sql \set sha256 a85a13062f55d411ecef622cfa1f2accef5ca5ea733862836eff2b34f800b3d5 \ir install/apply.sql
+\set file functions/internal/_now.sql \set sha256 f9db6e24961e35a4a3f1017bb5cc80ec05b0133d997195ae743bf43c33e57d30 \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 b185a868540f1e20dd1578f44dde493a2e9c5aeb430cf0dcc4ff1f0e3bfa65a4 \ir install/apply.sql
 \set file functions/internal/_parse_task.sql \set sha256 f53a16b59df14b554e7d2efd819dda04a94ef53addd317b5defb150e78df164a \ir install/apply.sql
 \set file functions/internal/_pause.sql \set sha256 802045cc830c315c73097601aa936543b23ab734b72e5a582bd39f71e0414415 \ir install/apply.sql
 \set file functions/internal/_record_usage.sql \set sha256 4e3d69bf8f1dbe5500c90d01909e54440a56d3c7c332f048785a357261e5945c \ir install/apply.sql
 \set file functions/internal/_refill.sql \set sha256 528de7ce3a9956f4f1ec34898939a7c1a4b3823d00738acbb98feff0b0c9bff2 \ir install/apply.sql
 \set file functions/internal/_refilled_at.sql \set sha256 edcbfb5f0d22613247a3d7b9451fed806121d08bdaa0e5da4f79b25088e8195d \ir install/apply.sql
-\set file functions/internal/_report.sql \set sha256 2690bb62109871d15f63fa8d422e90a81dc9c2e6984b59ff4a38794bc9ef3feb \ir install/apply.sql
+\set file functions/internal/_report.sql \set sha256 9b21593f7674bff146e8894d01d7e0133e0feaf8158dcdf4c7092bc0714727a3 \ir install/apply.sql
 \set file functions/internal/_report_effect.sql \set sha256 cca44a142ef57021fdf342fdc6938e9e5fe07ce7b00f7c537051b23118e1be7d \ir install/apply.sql
 \set file functions/internal/_report_event.sql \set sha256 c1566e33772639ef4625a5f4ef5e74080827ec40b8b96d823cc9d981cf21f333 \ir install/apply.sql
 \set file functions/internal/_request_burst.sql \set sha256 834425b19d5ad6045d10bdaf99098f63703793fe3101767d72d9b80a32b2d72a \ir install/apply.sql
@@ -100,9 +100,9 @@
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 28e4394bb2bb5a388d9b5c5df2b2c48fb9a99e6fd8d8f438318dae799aee498f \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 832c5b40a86f7acee2d14ea48bfbec35ad002afcc59a6dce71586653b6165da0 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 5471a4e795b5c1425bef972f647696a870267318e65be6030c6275a30daaa4d7 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 8bfd9af0ef5aa90f88ef3119c979e83c4f45e6bfd76ef9b35385d70f3fdbc728 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
-\set file functions/worker/release.sql \set sha256 32b1ca3130d47ef33b048afbad2d4721c61fa4ffeda6556773f11a3922b6f33c \ir install/apply.sql
+\set file functions/worker/release.sql \set sha256 47b1ca41c91e5bc1f36d18081cfc2e9cad46f4f5287e1d30860102c69de29409 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 2d9acf0f5ceae4cff81e3350003e82edf1b3a804bba55c9c58d8f462c5f8416a \ir install/apply.sql
 \set file functions/worker/runs_to_cancel.sql \set sha256 93d9491bc167c42b5b6e2473281519e3582140e2e925ab59d039d19ad459a52f \ir install/apply.sql
 \set file functions/worker/sweep.sql \set sha256 7f9e0e2e3b8d61f3355f6fac0c9717ae613d003c9afee498e646724be549e037 \ir install/apply.sql

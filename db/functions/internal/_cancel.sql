@@ -20,13 +20,13 @@ begin
     v_now := forebay._now();
 
     update forebay.task_attempts as a
-    set status = 'cancelled', finished_at = v_now, is_stop_pending = true
+    set status = 'cancelled', finished_at = greatest(v_now, a.started_at), is_stop_pending = true
     where a.finished_at is null
         and a.attempt_id in (select t.attempt_id from forebay.tasks as t where t.task_id = any(v_ids));
 
     with cancelled as (
         update forebay.tasks as t
-        set status = 'cancelled', finished_at = v_now, attempt_id = null, locked_by = null
+        set status = 'cancelled', finished_at = greatest(v_now, t.created_at), attempt_id = null, locked_by = null
         where t.task_id = any(v_ids) and t.status in ('enqueued', 'processing')
         returning t.task_id
     )

@@ -49,7 +49,7 @@ begin
     with ended as (
         update forebay.task_attempts as a
         set status = case when a.deadline_at <= v_now then 'failed' else 'lost' end,
-            error = forebay._expiry_error(a, v_now), finished_at = v_now, is_stop_pending = true
+            error = forebay._expiry_error(a, v_now), finished_at = greatest(v_now, a.started_at), is_stop_pending = true
         where a.attempt_id = any(v_attempts)
         returning a.*
     ), verdicts as (
@@ -66,7 +66,7 @@ begin
         set status = case when v.may_retry then 'enqueued' else 'failed' end,
             error = v.error,
             attempt_id = null, locked_by = null,
-            finished_at = case when not v.may_retry then v_now end,
+            finished_at = case when not v.may_retry then greatest(v_now, t.created_at) end,
             is_ready = v.is_lost,
             available_at = case when not v.may_retry then t.available_at when v.is_lost then v_now else v_now + v.backoff end
         from verdicts as v

@@ -32,7 +32,7 @@ begin
         attempt_count = t.attempt_count - p_is_unspent::integer,
         release_count = t.release_count + p_is_unspent::integer,
         error = case when p_is_unspent then t.error else p_error end,
-        finished_at = case when not v_may_retry then v_now end,
+        finished_at = case when not v_may_retry then greatest(v_now, t.created_at) end,
         available_at = case when v_may_retry then v_now + v_delay else t.available_at end,
         is_ready = v_may_retry and v_delay = interval '0'
     where t.task_id = p_task.task_id;

@@ -43,7 +43,10 @@ begin
 
     update forebay.task_attempts as a
     set status = case v_effect when 'completed' then 'succeeded' when 'given_back' then 'failed' else a.status end,
-        finished_at = case when v_effect in ('completed', 'given_back') then coalesce(a.finished_at, v_now) else a.finished_at end,
+        finished_at = case
+            when v_effect in ('completed', 'given_back') then coalesce(a.finished_at, greatest(v_now, a.started_at))
+            else a.finished_at
+        end,
         result = case v_effect when 'kept' then p_result else a.result end,
         confidence = case v_effect when 'kept' then p_confidence else a.confidence end,
         error = case when v_effect in ('given_back', 'recorded') then p_error else a.error end,
@@ -53,10 +56,11 @@ begin
 
     if v_effect = 'completed' then
         update forebay.task_attempts as a
-        set status = 'superseded', finished_at = v_now, is_stop_pending = true
+        set status = 'superseded', finished_at = greatest(v_now, a.started_at), is_stop_pending = true
         where a.attempt_id = v_task.attempt_id and a.attempt_id <> p_attempt_id;
         update forebay.tasks as t
-        set status = 'completed', result = p_result, confidence = p_confidence, error = null, finished_at = v_now,
+        set status = 'completed', result = p_result, confidence = p_confidence, error = null,
+            finished_at = greatest(v_now, t.created_at),
             attempt_id = null, locked_by = null
         where t.task_id = v_task.task_id;
         v_status := 'completed';

@@ -73,7 +73,7 @@ begin
             when v_is_late or v_outcome.outcome = 'fail' then 'failed'
             else 'lost'
         end,
-        error = v_error, finished_at = v_now, is_stop_pending = not v_outcome.is_ended
+        error = v_error, finished_at = greatest(v_now, a.started_at), is_stop_pending = not v_outcome.is_ended
     where a.attempt_id = p_attempt_id;
     if v_is_unspent then
         perform forebay._settle(v_attempt, true);

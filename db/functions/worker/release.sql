@@ -42,7 +42,8 @@ begin
     v_agent := forebay._get_agent((v_held.attempt).agent);
     v_is_spent := (v_held.task).release_count >= v_agent.max_releases;
     update forebay.task_attempts as a
-    set status = 'released', finished_at = v_now, error = jsonb_build_object('kind', 'released', 'message', p_reason)
+    set status = 'released', finished_at = greatest(v_now, a.started_at),
+        error = jsonb_build_object('kind', 'released', 'message', p_reason)
     where a.attempt_id = p_attempt_id;
     perform forebay._settle(v_held.attempt, true);
     return forebay._give_back(
