@@ -16,7 +16,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from conftest import Connect
-from forebay import postgres_binaries
+from forebay.embedded import binaries
 from support.clock import Clock
 
 ROOT = Path(__file__).parents[1]
@@ -37,7 +37,7 @@ def layout(text: str) -> list[str]:
 
 def psql(dsn: str, script: str) -> str:
     """Return what psql prints for a script, its errors included."""
-    program = shutil.which("psql") or str(postgres_binaries.find().bindir / "psql")
+    program = shutil.which("psql") or str(binaries.find().bindir / "psql")
     command = [program, "-X", "-q", "-d", dsn]
     done = subprocess.run(command, input=script, capture_output=True, text=True, timeout=60)
     return done.stdout + done.stderr

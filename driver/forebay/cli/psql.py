@@ -42,11 +42,10 @@ def pg_environment(dsn: str) -> dict[str, str]:
 
 def _psql_beside_postgres() -> str:
     """Return the psql of the embedded server's programs."""
-    from forebay import postgres_binaries
-    from forebay.postgres_binaries import EmbeddedPostgresError
+    from forebay.embedded import EmbeddedPostgresError, binaries
 
     try:
-        program = postgres_binaries.find().bindir / "psql"
+        program = binaries.find().bindir / "psql"
     except EmbeddedPostgresError:
         program = None
     if program is None or not program.exists():

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from forebay.postgres_binaries import EmbeddedPostgresError
+from forebay.embedded.binaries import EmbeddedPostgresError
 
 ORPHAN_SECONDS = 3.0
 
