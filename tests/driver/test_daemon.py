@@ -14,8 +14,7 @@ import psycopg
 import pytest
 
 from forebay.calls import operator, worker
-from forebay.daemon import Daemon
-from forebay.daemon_pace import Pace
+from forebay.daemon import Daemon, Pace
 from forebay.launchers.local import LocalLauncher
 from forebay.pool import Database
 from support.daemon import (

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from forebay.calls import worker
-from forebay.daemon_pace import Pace
+from forebay.daemon import Pace
 from forebay.embedded import Server
 from forebay.schema import upgrade
 from support.daemon import (

@@ -16,12 +16,13 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from forebay import Reject, Result, Retry, Task, Worker, jsonb, worker_loop
+from forebay import Reject, Result, Retry, Task, Worker, jsonb
 from forebay.calls import operator, reader, submitter, viewer, worker
 from forebay.errors import ConnectError, MissingSettingError, RefusedError, UnknownAgentError
 from forebay.pool import Database
 from forebay.renewal import Lease, Renewer, read_clock
 from forebay.rows import TaskDetail
+from forebay.worker import loop
 from support.relay import Relay
 
 DSN = Callable[..., str]
@@ -163,7 +164,7 @@ def test_quick_work_is_claimed_and_completed_in_batches(
         calls.append(arguments["batch_size"])
         return real(*args, **arguments)
 
-    monkeypatch.setattr(worker_loop.calls, "dequeue", counted)
+    monkeypatch.setattr(loop.calls, "dequeue", counted)
     one = make(concurrency=2, batch_size=10)
     one.handler(lambda task: {})
     assert one.run(until_empty=True) == 100
@@ -378,8 +379,8 @@ def test_work_is_found_by_polling_alone(
     caller: psycopg.Connection, make: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A listener that never hears costs time, nothing else."""
-    monkeypatch.setattr(worker_loop.Listener, "start", lambda self: None)
-    monkeypatch.setattr(worker_loop.Listener, "stop", lambda self: None)
+    monkeypatch.setattr(loop.Listener, "start", lambda self: None)
+    monkeypatch.setattr(loop.Listener, "stop", lambda self: None)
     one = make()
     one.handler(lambda task: {})
     with running(one):

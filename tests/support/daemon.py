@@ -17,8 +17,7 @@ import psycopg
 import pytest
 
 from forebay.calls import operator, submitter, worker
-from forebay.daemon import Daemon, run_until_signalled
-from forebay.daemon_pace import Pace
+from forebay.daemon import Daemon, Pace, run_until_signalled
 from forebay.launchers import ExternalLauncher
 from forebay.launchers.local import LocalLauncher
 from forebay.pool import Database

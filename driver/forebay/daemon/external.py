@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from forebay.calls import worker as calls
-from forebay.daemon_runs import Caller, Run, Runs
+from forebay.daemon.runs import Caller, Run, Runs
 from forebay.launchers import ExternalLauncher
 from forebay.logs import EventLog
 

@@ -13,13 +13,13 @@ import psycopg
 from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
 from forebay.errors import RefusedError
-from forebay.handling import Crew, Handler, NotStarted, Outcome, Task
 from forebay.listen import Listener
 from forebay.logs import EventLog, first_line
 from forebay.pool import Database, Pool
 from forebay.renewal import Lease, LocalTime, Renewer, read_clock
-from forebay.reports import AWAY, Reporter
 from forebay.rows import ClaimedAttempt, TaskStatus
+from forebay.worker.handling import Crew, Handler, NotStarted, Outcome, Task
+from forebay.worker.reports import AWAY, Reporter
 
 log = EventLog(__name__)
 

@@ -7,8 +7,8 @@ import time
 
 from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
-from forebay.daemon_leases import LeaseKeeper
-from forebay.daemon_runs import Caller, Run, Runs
+from forebay.daemon.leases import LeaseKeeper
+from forebay.daemon.runs import Caller, Run, Runs
 from forebay.errors import NotFoundError
 from forebay.launchers.local import Exit, LocalLauncher
 from forebay.logs import EventLog

@@ -21,10 +21,10 @@ from datetime import timedelta
 from os import getpid
 from typing import TypeVar
 
-from forebay.handling import Handler, Task
 from forebay.pool import Database
 from forebay.settings import Settings
-from forebay.worker_loop import Terms, WorkLoop
+from forebay.worker.handling import Handler, Task
+from forebay.worker.loop import Terms, WorkLoop
 
 __all__ = ["Task", "Worker"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
 from forebay.calls import worker as calls
-from forebay.daemon_runs import Caller, Run, Runs
+from forebay.daemon.runs import Caller, Run, Runs
 from forebay.logs import EventLog
 
 log = EventLog(__name__)

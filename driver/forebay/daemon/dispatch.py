@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from forebay.calls import worker as calls
-from forebay.daemon_leases import LeaseKeeper
-from forebay.daemon_runs import Caller, Run, Runs
+from forebay.daemon.leases import LeaseKeeper
+from forebay.daemon.runs import Caller, Run, Runs
 from forebay.errors import ForebayError
 from forebay.launchers import Launcher, LaunchRefused
 from forebay.logs import EventLog

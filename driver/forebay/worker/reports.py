@@ -12,9 +12,9 @@ from psycopg import Connection
 from forebay.calls import agent as calls
 from forebay.calls import worker as worker_calls
 from forebay.errors import ForebayError
-from forebay.handling import Failure, NotStarted, Outcome, Success
 from forebay.logs import EventLog, first_line
 from forebay.rows import TaskStatus
+from forebay.worker.handling import Failure, NotStarted, Outcome, Success
 
 log = EventLog(__name__)
 

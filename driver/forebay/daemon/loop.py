@@ -1,8 +1,4 @@
-"""The daemon: claim what there is room for, launch it, keep its leases, see how it ends.
-
-Any number of daemons run side by side; each works in small steps, and what follows from what it saw
-is the answer of a stored function. A notification wakes it early, polling alone is enough.
-"""
+"""The loop of a daemon: every step in its turn, then a wait that a notification ends early."""
 
 from __future__ import annotations
 
@@ -18,12 +14,12 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
 from forebay.calls import worker as calls
-from forebay.daemon_dispatch import Dispatch
-from forebay.daemon_external import ExternalRuns
-from forebay.daemon_leases import LeaseKeeper
-from forebay.daemon_local import LocalRuns
-from forebay.daemon_pace import SECOND_LOOK, WAKE_JITTER, BackOff, Every, Pace
-from forebay.daemon_runs import Caller, Run, Runs
+from forebay.daemon.dispatch import Dispatch
+from forebay.daemon.external import ExternalRuns
+from forebay.daemon.leases import LeaseKeeper
+from forebay.daemon.local import LocalRuns
+from forebay.daemon.pace import SECOND_LOOK, WAKE_JITTER, BackOff, Every, Pace
+from forebay.daemon.runs import Caller, Run, Runs
 from forebay.launchers import ExternalLauncher, Launcher
 from forebay.launchers.local import LocalLauncher
 from forebay.listen import Listener
