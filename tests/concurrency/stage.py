@@ -168,8 +168,9 @@ class Stage:
 
     def claim_one(self, agent: str = "a", by: str = "w") -> ClaimedAttempt:
         """Claim the one task that can be claimed."""
-        (claimed,) = self.claim(1, agent, by)
-        return claimed
+        claims = self.claim(1, agent, by)
+        assert len(claims) == 1, f"nothing could be claimed for {agent}"
+        return claims[0]
 
     def expire(self, *attempt_ids: int) -> None:
         """Let the leases of attempts run out now."""

@@ -226,6 +226,14 @@ def test_st4_nothing_overtakes_a_heavy_head(stage: Stage) -> None:
     assert [row.task_id for row in stage.claim(5)] == light
 
 
+def test_st4_nothing_overtakes_within_a_claim(stage: Stage) -> None:
+    """A claim takes the longest head of the line that fits, not whatever fits behind it."""
+    assert stage.clock
+    stage.agent(max_tpm=1000)
+    tasks = [stage.enqueue(estimated_tokens=tokens)[0] for tokens in (300, 600, 50)]
+    assert [row.task_id for row in stage.claim(5)] == tasks[:1]
+
+
 def test_st5_priority_is_strict_and_the_wait_can_be_seen(stage: Stage) -> None:
     """Urgent work that keeps coming goes first; health tells since when the other waits."""
     assert stage.clock
