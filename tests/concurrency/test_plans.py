@@ -1,0 +1,87 @@
+"""What a statement touches does not grow with the backlog, the history or an old snapshot (PF)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+
+from concurrency.stage import Stage
+from forebay.calls import agent as report
+from forebay.calls import worker
+
+
+def pages(session: psycopg.Connection, query: str) -> int:
+    """Run a query, and return how many pages it touched."""
+    plan: Any = session.execute(f"explain (analyze, buffers, format json) {query}".encode())
+    top = plan.fetchone()[0][0]["Plan"]
+    return top["Shared Hit Blocks"] + top["Shared Read Blocks"]
+
+
+@contextmanager
+def old_snapshot(stage: Stage) -> Iterator[None]:
+    """Hold a snapshot open, so that no dead row can be removed meanwhile."""
+    with stage.transaction() as reader:
+        reader.execute("set transaction isolation level repeatable read")
+        reader.execute("select 1")
+        yield
+
+
+def updates(stage: Stage) -> tuple[int, int]:
+    """Return how many attempts were updated so far, and how many of that in place."""
+    stage.db.execute("select pg_stat_force_next_flush()")
+    row = stage.row(
+        "select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'task_attempts'"
+    )
+    return row.n_tup_upd, row.n_tup_hot_upd
+
+
+def renew_often(stage: Stage, ids: list[int], rounds: int) -> float:
+    """Renew leases again and again; return the share of the updates that were HOT."""
+    before = updates(stage)
+    for _ in range(rounds):
+        worker.renew_leases(stage.db, worker="w", attempt_ids=ids)
+    all_of_them, hot = (late - early for late, early in zip(updates(stage), before, strict=True))
+    assert all_of_them == len(ids) * rounds
+    return hot / all_of_them
+
+
+def test_pf1_renewals_stay_in_place(stage: Stage) -> None:
+    """No index holds the lease: where dead rows can be removed, nearly every renewal is HOT."""
+    stage.agent()
+    stage.enqueue(count=100)
+    ids = [claim.attempt_id for claim in stage.claim(100)]
+    assert renew_often(stage, ids, 20) > 0.9
+
+
+def test_pf1_an_old_snapshot_does_not_slow_claims(stage: Stage) -> None:
+    """While it keeps every dead row, claims touch hardly more pages, and some renewals stay HOT."""
+    stage.agent()
+    stage.enqueue(count=1000)
+    ids = [claim.attempt_id for claim in stage.claim(100)]
+    claim = "select * from forebay.dequeue('w', '{a}')"
+    with old_snapshot(stage):
+        pages(stage.db, claim)  # the first call of a session also reads the catalog
+        before = pages(stage.db, claim)
+        assert renew_often(stage, ids, 20) > 0.2
+        for _ in range(200):
+            claimed = stage.claim_one()
+            report.complete(stage.db, attempt_id=claimed.attempt_id, result={})
+        assert pages(stage.db, claim) < before + 50
+
+
+@pytest.mark.xfail(strict=True, reason="236: full agents are asked for their best priority too")
+def test_pf2_full_agents_cost_a_claim_little(stage: Stage) -> None:
+    """20,000 tasks wait for 20 agents, of which 18 are full: a claim touches under 200 pages."""
+    for number in range(20):
+        stage.agent(f"a{number}", max_concurrent_tasks=1 if number < 18 else None)
+        stage.enqueue(f"a{number}", 1000, priority=-number)
+    assert len(worker.dequeue(stage.db, worker="w", batch_size=18)) == 18
+    claim = "select * from forebay.dequeue('w')"
+    pages(stage.db, claim)  # the first call of a session also reads the catalog
+    touched = pages(stage.db, claim)
+    assert stage.in_use("a18") == 2
+    assert touched < 200
