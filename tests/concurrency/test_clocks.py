@@ -40,11 +40,10 @@ def test_tm2_a_lease_begins_at_the_claim_not_with_the_transaction(stage: Stage) 
     stage.enqueue()
     with stage.transaction() as session:
         session.execute("select pg_sleep(0.2)")
-        before = viewer.server_time(session)
+        before = stage.value("select clock_timestamp()")
         (claim,) = dequeue(1, "a")(session)
         assert claim.lease_expires_at >= before + SECOND / 10
-        attempt = report.complete(session, attempt_id=claim.attempt_id, result={})
-        assert attempt == "completed"
+        report.complete(session, attempt_id=claim.attempt_id, result={})
     task, attempt = stage.task(claim.task_id), stage.attempt(claim.attempt_id)
     assert task.created_at < attempt.started_at <= attempt.finished_at
     assert attempt.started_at >= before
