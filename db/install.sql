@@ -20,7 +20,7 @@
 \set file functions/internal/_best_priority.sql \set sha256 5ee7198487e4c64c948a393fe0907e248c8c3431b2422167ecf29300612b2f7a \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 5ade04005482234ab51e90ba750c1ece62e37568f149bf130c6df0438388a0d7 \ir install/apply.sql
 \set file functions/internal/_candidates.sql \set sha256 692f71ad087fc25525b35205674d7c57c98390a463e5c9adba4a4fb646d193fd \ir install/apply.sql
-\set file functions/internal/_claim.sql \set sha256 0622d6794901c3b38125b5e3e3ac4f6552ef824d0b73e77ebc61cfd218adc6d1 \ir install/apply.sql
+\set file functions/internal/_claim.sql \set sha256 de5aab869739606e55cc0b46fa5607d39e5ca5717d9652a050047b9c7d708b0c \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 92e6e88345a157ace62d234d5a01340e4872a94df8e1246d52d63585861e0ed7 \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 1505b79837be2b30700e891d33c82fe4fc0ca8ba607dbde2fb6da6bb65b3b678 \ir install/apply.sql

@@ -14,7 +14,8 @@ as $function$
 -- Admit up to p_limit of the agent's tasks of priority p_floor and more (null: any), under the agent's lock.
 --
 -- The lock is a statement of its own, and everything is read and counted in later ones: a count in the locking statement
--- would see the world as it was before the lock was granted. An agent without any limit needs no lock.
+-- would see the world as it was before the lock was granted. The time of the claim is read after the count, so that no
+-- attempt that was not counted ends after it. An agent without any limit needs no lock.
 --
 -- Returns  one row an attempt, in the order of the line
 -- Locks    the agent's budget row; tasks and attempts without waiting
@@ -42,13 +43,13 @@ begin
     v_room := forebay._room(v_agent, v_now);
     if v_room = 0 or forebay._best_priority(p_agent, v_now) is null then
         perform forebay._end_expired(p_agent, 1000);
-        v_now := forebay._now();
-        v_room := forebay._room(v_agent, v_now);
+        v_room := forebay._room(v_agent, forebay._now());
     end if;
     if v_room = 0 then
         return;
     end if;
 
+    v_now := forebay._now();
     select l.* into v_levels from forebay._levels(v_agent, v_now) as l;
     return query select * from forebay._admit(
         p_worker, v_agent, least(p_limit, v_room), p_floor, v_levels.tokens, v_levels.requests, v_levels.folded, v_now
