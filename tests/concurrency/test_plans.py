@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -51,7 +52,7 @@ def renew_often(stage: Stage, ids: list[int], rounds: int) -> float:
 
 def test_pf1_renewals_stay_in_place(stage: Stage) -> None:
     """No index holds the lease: where dead rows can be removed, nearly every renewal is HOT."""
-    stage.agent()
+    stage.agent(lease=timedelta(minutes=1))
     stage.enqueue(count=100)
     ids = [claim.attempt_id for claim in stage.claim(100)]
     assert renew_often(stage, ids, 20) > 0.9
@@ -59,7 +60,7 @@ def test_pf1_renewals_stay_in_place(stage: Stage) -> None:
 
 def test_pf1_an_old_snapshot_does_not_slow_claims(stage: Stage) -> None:
     """While it keeps every dead row, claims touch hardly more pages, and some renewals stay HOT."""
-    stage.agent()
+    stage.agent(lease=timedelta(minutes=1))
     stage.enqueue(count=1000)
     ids = [claim.attempt_id for claim in stage.claim(100)]
     claim = "select * from forebay.dequeue('w', '{a}')"
