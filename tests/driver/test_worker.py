@@ -14,16 +14,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.conninfo import make_conninfo
 
 from forebay import Reject, Result, Retry, Task, Worker, jsonb
 from forebay.calls import operator, reader, submitter, viewer, worker
 from forebay.errors import ConnectError, MissingSettingError, RefusedError, UnknownAgentError
-from forebay.pool import Database
-from forebay.renewal import Lease, Renewer, read_clock
 from forebay.rows import TaskDetail
 from forebay.worker import loop
-from support.relay import Relay
 
 DSN = Callable[..., str]
 SECOND = timedelta(seconds=1)
@@ -465,32 +462,6 @@ def test_le9_work_stops_at_its_local_deadline_when_renewal_is_held_up(
             superuser.execute("select from forebay.task_attempts for update")
             wait_until(lambda: bool(told), 6)
     assert 0.5 < told[0] < 2.5
-
-
-def test_le9_a_renewal_over_a_dead_line_is_made_over_another(
-    caller: psycopg.Connection, role_dsn: DSN
-) -> None:
-    """The line goes dead without a word: the lease is renewed all the same, before it expires."""
-    register(caller, lease=3 * SECOND)
-    (task_id,) = enqueue(caller)
-    (claimed,) = worker.dequeue(caller, worker="w", agents=["parse"])
-    lease = Lease(claimed, read_clock(caller))
-    where = conninfo_to_dict(role_dsn("worker"))
-    relay = Relay(f"{where['host']}/.s.PGSQL.{where['port']}")
-    dsn = make_conninfo(role_dsn("worker"), host="127.0.0.1", port=relay.port)
-    renewer = Renewer(Database(dsn), "w")
-    renewer.start()
-    renewer.add(lease)
-    try:
-        time.sleep(1.5)
-        relay.go_dead()
-        time.sleep(5)
-        worker.sweep(caller)
-        assert detail(caller, task_id).status == "processing"
-        assert not lease.is_over
-    finally:
-        renewer.stop()
-        relay.close()
 
 
 def test_a_result_that_postgres_cannot_parse_does_not_hold_up_the_others(

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from forebay.calls import worker as calls
-from forebay.daemon.leases import LeaseKeeper
 from forebay.daemon.runs import Caller, Run, Runs
 from forebay.errors import ForebayError
 from forebay.launchers import Launcher, LaunchRefused
 from forebay.logs import EventLog
+from forebay.renewal import LeaseKeeper
 
 log = EventLog(__name__)
 
@@ -31,14 +31,14 @@ class Dispatch:
         caller: Caller,
         runs: Runs,
         keeper: LeaseKeeper,
-        on_told: Callable[[Run], None],
+        on_over: Callable[[Run], None],
         stop: threading.Event,
         agents: Sequence[str] | None,
     ) -> None:
         self._caller = caller
         self._runs = runs
         self._keeper = keeper
-        self._on_told = on_told
+        self._on_over = on_over
         self._stop = stop
         self._agents = agents
 
@@ -60,11 +60,11 @@ class Dispatch:
     def launch(self) -> None:
         """Launch what has no run yet, until the daemon is stopped, and record what was launched."""
         waiting = [run for run in self._runs.all() if run.run_id is None]
-        self._keeper.renew(waiting)
+        self._keeper.renew(run.lease for run in waiting)
         for run in waiting:
             if self._stop.is_set():
                 break
-            if run.told == "renewed":
+            if run.lease.is_held:
                 self._launch(run)
             else:
                 self._let_go(run)
@@ -92,18 +92,19 @@ class Dispatch:
             log.info(
                 "launched", attempt_id=run.attempt_id, agent=run.attempt.agent, run_id=run.run_id
             )
-            if run.told != "renewed":  # the answer came while it was being launched
-                self._on_told(run)
+            if not run.lease.is_held:  # the answer came while it was being launched
+                self._on_over(run)
 
     def _record(self, run: Run, run_id: str) -> None:
         try:
             self._caller.call(calls.record_run, attempt_id=run.attempt_id, run_id=run_id)
         except ForebayError as error:
             log.error("run_not_recorded", attempt_id=run.attempt_id, reason=str(error))
-            run.told = "lost"
+            run.lease.state = "lost"
+            self._keeper.drop(run.lease)
         run.is_recorded = True
-        if run.told != "renewed":
-            self._on_told(run)
+        if not run.lease.is_held:
+            self._on_over(run)
 
     def _let_go(self, run: Run) -> None:
         if run.is_tried:

@@ -7,11 +7,11 @@ import time
 
 from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
-from forebay.daemon.leases import LeaseKeeper
 from forebay.daemon.runs import Caller, Run, Runs
 from forebay.errors import NotFoundError
 from forebay.launchers.local import Exit, LocalLauncher
 from forebay.logs import EventLog
+from forebay.renewal import LeaseKeeper
 
 log = EventLog(__name__)
 
@@ -32,7 +32,8 @@ class LocalRuns:
     def stop(self, run: Run) -> None:
         """End the process of a run whose lease was not renewed: at once, unless it is finished."""
         if run.run_id is not None:
-            ending = threading.Timer(LINGER.get(run.told, 0), self._launcher.cancel, [run.run_id])
+            linger = LINGER.get(run.lease.state, 0)
+            ending = threading.Timer(linger, self._launcher.cancel, [run.run_id])
             ending.daemon = True
             ending.start()
 
@@ -52,9 +53,9 @@ class LocalRuns:
         Whether one has is the database's to say: an agent may end its process with code 0.
         """
         exits = self._launcher.exits()
-        ended = [(run, exits[run.run_id]) for run in self.live() if run.run_id in exits]
-        self._keeper.renew([run for run, _ in ended])
-        if any(run.told == "lost" for run, _ in ended):
+        ended = [(run, end) for run in self.live() if (end := exits.get(run.run_id or ""))]
+        self._keeper.renew(run.lease for run, _ in ended)
+        if any(run.lease.state == "lost" for run, _ in ended):
             self._caller.call(calls.sweep, worker=self._caller.worker)  # says why it was lost
         for run, end in ended:
             self._report(run, end)
@@ -70,7 +71,7 @@ class LocalRuns:
             seconds=round(time.monotonic() - run.claimed_at, 3),
             output=end.log_path,
         )
-        if run.told == "finished":
+        if run.lease.state == "finished":
             return
         try:
             if end.was_asked:

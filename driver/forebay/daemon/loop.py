@@ -16,15 +16,16 @@ from contextlib import contextmanager
 from forebay.calls import worker as calls
 from forebay.daemon.dispatch import Dispatch
 from forebay.daemon.external import ExternalRuns
-from forebay.daemon.leases import LeaseKeeper
 from forebay.daemon.local import LocalRuns
 from forebay.daemon.pace import SECOND_LOOK, WAKE_JITTER, BackOff, Every, Pace
 from forebay.daemon.runs import Caller, Run, Runs
 from forebay.launchers import ExternalLauncher, Launcher
 from forebay.launchers.local import LocalLauncher
+from forebay.leases import Lease
 from forebay.listen import Listener
 from forebay.logs import EventLog
 from forebay.pool import Database
+from forebay.renewal import LeaseKeeper
 
 log = EventLog(__name__)
 
@@ -56,9 +57,9 @@ class Daemon:
         self._wake = threading.Event()
         self._caller = caller = Caller(database, self.worker)
         self._listener = Listener(database, self._wake.set)
-        self._runs = runs = Runs()
-        self._keeper = keeper = LeaseKeeper(caller, runs, self._on_told)
-        self._dispatch = Dispatch(caller, runs, keeper, self._on_told, self._stop, agents)
+        self._keeper = keeper = LeaseKeeper(database, self.worker, self._on_lease_over)
+        self._runs = runs = Runs(keeper)
+        self._dispatch = Dispatch(caller, runs, keeper, self._on_over, self._stop, agents)
         self._local = LocalRuns(caller, runs, keeper, local)
         self._external = ExternalRuns(caller, runs, external)
         self._sweep_due = Every(self.pace.sweep)
@@ -99,7 +100,7 @@ class Daemon:
 
     def _step(self) -> float:
         """Do everything once; return how many seconds may pass before the next time."""
-        self._keeper.ask_now(self._local.live())  # one of them may have been cancelled
+        self._keeper.ask_soon(run.lease for run in self._local.live())  # one may be cancelled
         steps = [self._local.report_exits, self._dispatch.launch, self._external.cancel]
         if self._observe_due.is_due():
             steps += [self._external.observe, self._external.adopt]
@@ -138,7 +139,11 @@ class Daemon:
         if self._is_woken and not self._stop.is_set():
             time.sleep(random.uniform(0, WAKE_JITTER))
 
-    def _on_told(self, run: Run) -> None:
+    def _on_lease_over(self, lease: Lease) -> None:
+        if run := self._runs.get(lease.attempt_id):
+            self._on_over(run)
+
+    def _on_over(self, run: Run) -> None:
         """See to a run whose lease was not renewed: a process ends, an outside run is let go."""
         if run.launcher is self._local_launcher:
             self._local.stop(run)

@@ -11,8 +11,9 @@ from typing import ParamSpec, TypeVar
 
 from forebay.calls._call import StoredFunction
 from forebay.launchers import LaunchableAttempt, Launcher
+from forebay.leases import Lease
 from forebay.pool import Database, Pool
-from forebay.rows import LeaseState
+from forebay.renewal import LeaseKeeper
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -26,8 +27,7 @@ class Run:
     """One attempt, from its claim until its end was reported.
 
     run_id is None before the launch; is_tried says that a launch was tried, so a run may exist.
-    told is the last answer of `renew_leases`, renew_at when to ask again. The monotonic clock is
-    meant.
+    Its lease says what the database last told. Times are of the monotonic clock.
     """
 
     attempt: LaunchableAttempt
@@ -35,9 +35,11 @@ class Run:
     run_id: str | None = None
     is_tried: bool = False
     is_recorded: bool = False
-    told: LeaseState = "renewed"
-    renew_at: float = 0.0
     claimed_at: float = field(default_factory=time.monotonic)
+    lease: Lease = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lease = Lease(self.attempt_id)
 
     @property
     def attempt_id(self) -> int:
@@ -45,22 +47,31 @@ class Run:
 
 
 class Runs:
-    """The runs of one daemon, by attempt; its threads share it."""
+    """The runs of one daemon, by attempt, and their leases; its threads share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, keeper: LeaseKeeper) -> None:
+        self._keeper = keeper
         self._runs: dict[int, Run] = {}
         self._lock = threading.Lock()
 
     def add(self, runs: Iterable[Run]) -> None:
         """Take runs in; one of the same attempt, which must have been lost before, is replaced."""
+        added = {run.attempt_id: run for run in runs}
         with self._lock:
-            self._runs.update((run.attempt_id, run) for run in runs)
+            self._runs.update(added)
+        self._keeper.add(run.lease for run in added.values())
 
     def drop(self, run: Run) -> None:
         """Let go of a run; one that is not there any more is left alone."""
         with self._lock:
             if self._runs.get(run.attempt_id) is run:
                 del self._runs[run.attempt_id]
+        self._keeper.drop(run.lease)
+
+    def get(self, attempt_id: int) -> Run | None:
+        """Return the run of an attempt, if it is there."""
+        with self._lock:
+            return self._runs.get(attempt_id)
 
     def all(self) -> list[Run]:
         """Return the runs, in the order of their arrival."""

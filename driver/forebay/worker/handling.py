@@ -13,7 +13,7 @@ from typing import Any
 
 from forebay import jsonb
 from forebay.agent import Reject, Result, Retry
-from forebay.renewal import Lease
+from forebay.leases import Lease
 from forebay.rows import ClaimedAttempt
 
 LONGEST_MESSAGE = 2000  # characters of an exception's text

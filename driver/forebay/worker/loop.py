@@ -13,10 +13,11 @@ import psycopg
 from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
 from forebay.errors import RefusedError
+from forebay.leases import Lease, LocalTime, read_clock
 from forebay.listen import Listener
 from forebay.logs import EventLog, first_line
 from forebay.pool import Database, Pool
-from forebay.renewal import Lease, LocalTime, Renewer, read_clock
+from forebay.renewal import LeaseKeeper
 from forebay.rows import ClaimedAttempt, TaskStatus
 from forebay.worker.handling import Crew, Handler, NotStarted, Outcome, Task
 from forebay.worker.reports import AWAY, Reporter
@@ -63,7 +64,7 @@ class WorkLoop:
         self._hurry = threading.Event()
         self._crew = Crew(handler, terms.concurrency, self._done)
         self._reporter = Reporter(self._connection, self._ended)
-        self._renewer = Renewer(database, terms.name)
+        self._keeper = LeaseKeeper(database, terms.name)
         self._listener = Listener(database, self._notify)
 
     def ask_to_stop(self) -> None:
@@ -74,7 +75,7 @@ class WorkLoop:
     def run(self, until_empty: bool) -> int:
         """Work as `Worker.run` says, and return how many tasks were finished."""
         log.info("worker_started", worker=self._terms.name, agent=self._terms.agent)
-        self._renewer.start()
+        self._keeper.start()
         if not until_empty:
             self._listener.start()
         try:
@@ -83,7 +84,7 @@ class WorkLoop:
             self._wind_down()
         finally:
             self._crew.dismiss()
-            self._renewer.stop()
+            self._keeper.stop()
             self._listener.stop()
         log.info("worker_stopped", worker=self._terms.name, finished=self._finished)
         return self._finished
@@ -160,9 +161,14 @@ class WorkLoop:
 
     def _begin_tasks(self, claims: list[ClaimedAttempt], local: LocalTime) -> None:
         for claim in claims:
-            task = Task(claim, Lease(claim, local), self._reporter.note_progress)
+            lease = Lease(
+                claim.attempt_id,
+                expires=local(claim.lease_expires_at),
+                deadline=local(claim.deadline_at),
+            )
+            task = Task(claim, lease, self._reporter.note_progress)
             self._in_hand[task.attempt_id] = task
-            self._renewer.add(task.lease)
+            self._keeper.add([lease])
             self._crew.submit(task)
 
     def _sweep(self) -> None:
@@ -196,7 +202,7 @@ class WorkLoop:
         """Forget an attempt whose end is reported; status None means that it could not be."""
         del self._outcomes[attempt_id]
         task = self._in_hand.pop(attempt_id)
-        self._renewer.drop(attempt_id)
+        self._keeper.drop(task.lease)
         self._finished += is_finished
         log.info(
             "task_reported",
