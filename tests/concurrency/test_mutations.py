@@ -18,6 +18,7 @@ from concurrency import test_deadlocks as deadlocks
 from concurrency import test_locks as locks
 from concurrency import test_notify as notify
 from concurrency import test_ownership as ownership
+from concurrency import test_retries as retries
 from concurrency import test_webhooks as webhooks
 from concurrency.stage import Stage
 
@@ -164,7 +165,8 @@ FAULTS = [
         f"{INTERNAL}/_retry.sql",
         "attempt_count = 0, ",
         "",
-        ownership.test_rt9_an_operators_retry_starts_afresh,
+        retries.test_rt9_an_operators_retry_starts_afresh,
+        ("failed",),
     ),
     Fault(
         "reject ignored",

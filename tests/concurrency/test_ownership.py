@@ -1,15 +1,13 @@
-"""A task has one owner and never loses its way: leases, sweeps, retries, clocks."""
+"""A task has one owner: what a late report, renewal or sweep may do, and what is counted."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
-from concurrency.stage import Stage, dequeue
+from concurrency.stage import Stage
 from forebay.calls import agent as report
-from forebay.calls import operator, viewer, worker
+from forebay.calls import operator, worker
 from forebay.rows import ClaimedAttempt
 
 SECOND = timedelta(seconds=1)
@@ -128,19 +126,6 @@ def test_le6_an_external_run_is_left_to_be_adopted(stage: Stage) -> None:
     assert renewed(stage, claim, by="heir") == "renewed"
 
 
-def test_le7_each_lease_is_its_own_agents(stage: Stage) -> None:
-    """A lease of two hours outlives a sweep that ends one of a minute."""
-    assert stage.clock
-    stage.agent("short", lease=MINUTE)
-    stage.agent("long", lease=timedelta(hours=2))
-    for agent in ("short", "long"):
-        stage.enqueue(agent)
-        stage.claim_one(agent)
-    stage.clock.advance(timedelta(hours=1))
-    assert worker.sweep(stage.db).requeued == 1
-    assert (stage.in_use("short"), stage.in_use("long")) == (0, 1)
-
-
 def test_sw1_a_sweep_leaves_what_is_being_renewed(stage: Stage) -> None:
     """The lease looks expired while its renewal is not committed: the sweep passes it over."""
     assert stage.clock
@@ -159,35 +144,6 @@ def test_sw1_a_sweep_leaves_what_is_being_renewed(stage: Stage) -> None:
     assert renewed(stage, claim) == "renewed"
 
 
-@pytest.mark.parametrize("ending", [True, False], ids=["committed", "rolled back"])
-def test_sw1_a_sweep_never_overwrites_a_result(stage: Stage, ending: bool) -> None:
-    """The owner's report is under way: the sweep passes the task over, and takes it only after."""
-    stage.agent()
-    stage.enqueue()
-    claim = stage.claim_one()
-    stage.expire(claim.attempt_id)
-    with stage.transaction() as owner:
-        report.complete(owner, attempt_id=claim.attempt_id, result={})
-        assert worker.sweep(stage.db).requeued == 0
-        owner.commit() if ending else owner.rollback()
-    assert worker.sweep(stage.db).requeued == (0 if ending else 1)
-    assert stage.task(claim.task_id).status == ("completed" if ending else "enqueued")
-
-
-def test_sw4_a_sweeper_that_hangs_stops_no_other(stage: Stage) -> None:
-    """It holds what it has taken; others take the rest at once, and all of it when it is gone."""
-    stage.agent()
-    stage.enqueue(count=4)
-    stage.expire(*[claim.attempt_id for claim in stage.claim(4)])
-    with stage.transaction() as hung:
-        assert worker.sweep(hung, limit=2).requeued == 2
-        assert not stage.is_held_up(lambda s: worker.sweep(s, worker="other"))
-        assert viewer.health(stage.db).last_sweep_at is not None
-        hung.rollback()
-    worker.sweep(stage.db)
-    assert viewer.health(stage.db).expired_leases == stage.in_use() == 0
-
-
 def test_sw7_ten_sweepers_share_the_work(stage: Stage) -> None:
     """Ten sweepers at once bring back each expired task once, and none is left."""
     stage.agent()
@@ -196,40 +152,6 @@ def test_sw7_ten_sweepers_share_the_work(stage: Stage) -> None:
     outcomes = stage.at_once([lambda s: worker.sweep(s, limit=1000).requeued] * 10)
     assert sum(outcomes) + worker.sweep(stage.db).requeued == 500
     assert stage.in_use() == 0
-
-
-def test_sw9_an_expired_attempt_is_handled_once(stage: Stage) -> None:
-    """However many sweep at once: one transition, one attempt spent."""
-    stage.agent()
-    stage.enqueue()
-    for number in range(1, 11):
-        claim = stage.claim_one()
-        stage.expire(claim.attempt_id)
-        outcomes = stage.at_once([lambda s: worker.sweep(s).requeued] * 8)
-        assert sum(outcomes) == 1
-        assert stage.task(claim.task_id).attempt_count == number
-
-
-def test_lj4_nothing_stays_expired(stage: Stage) -> None:
-    """health counts the expired leases, and after a sweep there are none."""
-    stage.agent()
-    stage.enqueue(count=3)
-    stage.expire(*[claim.attempt_id for claim in stage.claim(3)])
-    assert viewer.health(stage.db).expired_leases == 3
-    worker.sweep(stage.db)
-    assert viewer.health(stage.db).expired_leases == 0
-
-
-def test_lj6_a_hand_back_is_whole_or_nothing(stage: Stage) -> None:
-    """A connection lost in the middle of a release leaves the task with its owner."""
-    stage.agent()
-    stage.enqueue()
-    claim = stage.claim_one()
-    lost = stage.session(autocommit=False)
-    worker.release(lost, attempt_id=claim.attempt_id, reason="stop")
-    stage.superuser.execute("select pg_terminate_backend(%s, 5000)", [lost.info.backend_pid])
-    assert stage.task(claim.task_id).status == "processing"
-    assert renewed(stage, claim) == "renewed"
 
 
 def test_rt1_a_task_that_kills_its_worker_runs_out_of_attempts(stage: Stage) -> None:
@@ -280,87 +202,3 @@ def test_rt6_a_lost_lease_is_never_refunded(stage: Stage) -> None:
     worker.release(stage.db, attempt_id=stage.claim_one().attempt_id, reason="stop")
     task = stage.task(task_id)
     assert (task.attempt_no, task.attempt_count, task.release_count) == (2, 1, 1)
-
-
-def test_rt7_a_refusal_waits_as_long_as_it_says(stage: Stage) -> None:
-    """retry_after goes before the backoff."""
-    assert stage.clock
-    stage.agent(backoff_base=SECOND)
-    stage.enqueue()
-    claim = stage.claim_one()
-    error = {"kind": "rate_limited"}
-    report.fail(stage.db, attempt_id=claim.attempt_id, error=error, retry_after=65 * SECOND)
-    stage.clock.advance(64 * SECOND)
-    assert stage.claim() == []
-    stage.clock.advance(SECOND)
-    stage.claim_one()
-
-
-def test_rt9_an_operators_retry_starts_afresh(stage: Stage) -> None:
-    """The spent attempts are forgotten, their history is not."""
-    stage.agent(max_attempts=2)
-    (task_id,) = stage.enqueue()
-    for _ in range(2):
-        claim = stage.claim_one()
-        report.fail(stage.db, attempt_id=claim.attempt_id, error={}, retry_after=0 * SECOND)
-    assert stage.task(task_id).status == "failed"
-    operator.retry(stage.db, task_ids=[task_id])
-    assert stage.task(task_id).attempt_count == 0
-    claim = stage.claim_one()
-    assert claim.attempt_no == 3
-    report.fail(stage.db, attempt_id=claim.attempt_id, error={}, retry_after=0 * SECOND)
-    assert stage.task(task_id).status == "enqueued"
-
-
-def test_tm1_no_caller_tells_the_time_of_a_lease(stage: Stage) -> None:
-    """No function of a worker takes a time: durations go in, times come out."""
-    arguments = stage.rows(
-        "select p.proname from pg_proc as p where p.pronamespace = 'forebay'::regnamespace"
-        " and has_function_privilege('forebay_worker', p.oid, 'execute')"
-        " and 'timestamptz'::regtype = any(p.proargtypes::oid[])"
-    )
-    assert arguments == []
-
-
-def test_tm2_a_lease_begins_when_the_lock_is_held(stage: Stage) -> None:
-    """Neither a long transaction nor a wait for the agent eats into the lease."""
-    stage.agent(max_concurrent_tasks=2, lease=MINUTE)
-    stage.enqueue(count=2)
-    with stage.transaction() as first:
-        first.execute("select now(), pg_sleep(0.2)")
-        dequeue(1, "a")(first)
-        session, future = stage.start(dequeue(1, "a"))
-        assert stage.wait_until_blocked(session, future)
-        first.execute("select pg_sleep(0.2)")
-        released = stage.value("select clock_timestamp()")
-        first.commit()
-        (claim,) = future.result()
-    assert claim.lease_expires_at >= released + MINUTE
-    starts = "select max(started_at) - min(started_at) from forebay.task_attempts"
-    assert stage.value(starts) >= 0.2 * SECOND
-
-
-def test_tm3_every_time_has_a_zone(stage: Stage) -> None:
-    """No column is a timestamp without one, and sessions in other zones see the same work."""
-    without = stage.rows(
-        "select a.attname from pg_attribute as a join pg_class as c on c.oid = a.attrelid"
-        " where c.relnamespace = 'forebay'::regnamespace and a.atttypid = 'timestamp'::regtype"
-    )
-    assert without == []
-    stage.agent()
-    stage.enqueue()
-    session = stage.session("-c timezone=Asia/Kolkata")
-    (claim,) = dequeue(1, "a")(session)
-    assert claim.lease_expires_at > stage.value("select now()")
-
-
-def test_tm5_run_after_is_an_instant(stage: Stage) -> None:
-    """A caller whose clock is wrong gets what it asked for; one that is past means now."""
-    assert stage.clock
-    stage.agent()
-    hour = timedelta(hours=1)
-    (late,) = stage.enqueue(run_after=(stage.clock.now() + hour).isoformat())
-    (now,) = stage.enqueue(run_after=(stage.clock.now() - hour).isoformat())
-    assert [row.task_id for row in stage.claim(5)] == [now]
-    stage.clock.advance(hour)
-    assert stage.claim_one().task_id == late
