@@ -9,17 +9,18 @@
 
 -- migrations
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
-\set file migrations/0002_create_agents_and_tasks.sql \set sha256 7fc33871ca8fa0bfc5b73dcc30bf876392a56bdb0555bc51218fcb9d2285a049 \ir install/apply.sql
+\set file migrations/0002_create_agents_and_tasks.sql \set sha256 bbcc2ee6768a32c4dabab6d4123bf098313f04d534047b0287393cfb0a9dceeb \ir install/apply.sql
 \set file migrations/0003_create_row_types.sql \set sha256 20d89d1e4d6a5b2e98d36218ef082201762c9bba609f4a4be86dd6db9569eda0 \ir install/apply.sql
 
 -- functions/internal
-\set file functions/internal/_admit.sql \set sha256 b9874638aabd017a3132b02da7c00a9c0d472375a04e7f3b852afb72e685eeb6 \ir install/apply.sql
+\set file functions/internal/_admit.sql \set sha256 f2c3055b5fedd1f41847127bade3a697fe7a77cc367590ceadd28164f76c6d39 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 6480fcb0cbb7d5b4fbf62cc48b637abda45f1e825fba0607eb000a799d884782 \ir install/apply.sql
+\set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 532177601fa9976a73ffaae502b6b01725465907e7630ddab31a3a19927a9a35 \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_best_priority.sql \set sha256 5ee7198487e4c64c948a393fe0907e248c8c3431b2422167ecf29300612b2f7a \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 5ade04005482234ab51e90ba750c1ece62e37568f149bf130c6df0438388a0d7 \ir install/apply.sql
-\set file functions/internal/_candidates.sql \set sha256 692f71ad087fc25525b35205674d7c57c98390a463e5c9adba4a4fb646d193fd \ir install/apply.sql
+\set file functions/internal/_candidates.sql \set sha256 fcb15bef9865efcb25ccf71b0da16df3c423b2ab06715ea96dc030091e5a236d \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 de5aab869739606e55cc0b46fa5607d39e5ca5717d9652a050047b9c7d708b0c \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 92e6e88345a157ace62d234d5a01340e4872a94df8e1246d52d63585861e0ed7 \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
@@ -56,7 +57,7 @@
 \set file functions/internal/_matching_tasks.sql \set sha256 b3eebffa8f759b257bfe8793811bf96d3fd1e4f23a37d4d181026835318136d3 \ir install/apply.sql
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
 \set file functions/internal/_next_round.sql \set sha256 8b94e98b82a62f1c413e9069ac3308f640c837169d790d005277ea9d3ddd7473 \ir install/apply.sql
-\set file functions/internal/_notify.sql \set sha256 f19538408fa30f2ef2ec0cf8d9fd8ae396558959fdc6a259ea0fd0e0a974795d \ir install/apply.sql
+\set file functions/internal/_notify.sql \set sha256 5dc8fa1ba0122aac03a0ae92b7902a731df763d15b7d1a65ff628ab8a71b01cd \ir install/apply.sql
 \set file functions/internal/_now.sql \set sha256 f9db6e24961e35a4a3f1017bb5cc80ec05b0133d997195ae743bf43c33e57d30 \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 b185a868540f1e20dd1578f44dde493a2e9c5aeb430cf0dcc4ff1f0e3bfa65a4 \ir install/apply.sql
 \set file functions/internal/_parse_task.sql \set sha256 f53a16b59df14b554e7d2efd819dda04a94ef53addd317b5defb150e78df164a \ir install/apply.sql
@@ -140,9 +141,9 @@
 \set file functions/reader/task_result.sql \set sha256 c6d7748297226f79a170d35090dbb52466db5d9abb59128fcf53ca2214c2810f \ir install/apply.sql
 
 -- triggers
-\set file triggers/agents.sql \set sha256 155072fb9e61180fa46ef5bb1e159f2b3fc6b991a59f337319198a310578a171 \ir install/apply.sql
-\set file triggers/late_wakeups.sql \set sha256 17a24f1784db13ac194c506aac1fc5e2dd6f48518b70c93fe0f244179953c2c1 \ir install/apply.sql
-\set file triggers/tasks.sql \set sha256 5d38a798175cadf25dfb9a0d626dbb72b93fbee8956340b393fdb88a6b188d0a \ir install/apply.sql
+\set file triggers/agents.sql \set sha256 f3e88d9f6e055f86fa97342ee967bb70c2be612210f072a77ac7aa25bbb18c91 \ir install/apply.sql
+\set file triggers/tasks.sql \set sha256 b51f2c870e7943746dc863230dbb2f5a7021b08f72afddeac5649eb4b9943638 \ir install/apply.sql
+\set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
 \set file grants.sql \set sha256 1b6a45dc49a3dfcaba803481c4b8477d66928c9ef941a86a314c5de269f8d0c5 \ir install/apply.sql

@@ -277,21 +277,20 @@ comment on column forebay.run_outcomes.may_report_yet is
 comment on table forebay.run_outcomes is
 'What follows from a state that a launcher saw a run in. * matches anything; the row with the fewest * wins.';
 
-create unlogged table forebay.late_wakeups (
-    wakeup_id   bigint generated always as identity,
-    channel     text        not null,
-    silenced_at timestamptz not null,
-    constraint late_wakeups_pkey primary key (wakeup_id)
+create unlogged table forebay.wakeups (
+    wakeup_id bigint generated always as identity,
+    is_work   boolean not null,
+    constraint wakeups_pkey primary key (wakeup_id)
 );
-comment on table forebay.late_wakeups is
-'Empty but inside open transactions: a notification kept silent under load, looked at again when its transaction commits.';
+comment on table forebay.wakeups is
+'Empty but inside open transactions: one row asks for notifications when its transaction commits. See triggers/wakeups.sql.';
 
 create sequence forebay.work_notified_until as bigint minvalue 0 start 0;
 create sequence forebay.changes_notified_until as bigint minvalue 0 start 0;
 comment on sequence forebay.work_notified_until is
-'Not a counter: how far ahead, in ms of the epoch, forebay_work has been notified. See triggers/tasks.sql.';
+'Not a counter: how far ahead, in ms of the epoch, forebay_work has been notified. See functions/internal/_notify.sql.';
 comment on sequence forebay.changes_notified_until is
-'Not a counter: how far ahead, in ms of the epoch, forebay_changes has been notified. See triggers/tasks.sql.';
+'Not a counter: how far ahead, in ms of the epoch, forebay_changes has been notified. See functions/internal/_notify.sql.';
 
 insert into forebay.installation (system_identifier)
 select control.system_identifier from pg_catalog.pg_control_system() as control;

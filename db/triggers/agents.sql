@@ -11,8 +11,7 @@ as $function$
 begin
     perform 1 from new_rows;
     if found then
-        perform forebay._notify('forebay_changes', 'forebay.changes_notified_until');
-        perform forebay._notify('forebay_work', 'forebay.work_notified_until');
+        perform forebay._ask_wakeup(true);
     end if;
     return null;
 end;

@@ -56,10 +56,7 @@ begin
     if tg_op = 'UPDATE' and not v_is_work then
         v_is_work := exists (select from old_rows as o where o.status = 'processing');
     end if;
-    perform forebay._notify('forebay_changes', 'forebay.changes_notified_until');
-    if v_is_work then
-        perform forebay._notify('forebay_work', 'forebay.work_notified_until');
-    end if;
+    perform forebay._ask_wakeup(v_is_work);
     return null;
 end;
 $function$;

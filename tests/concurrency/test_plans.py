@@ -74,7 +74,6 @@ def test_pf1_an_old_snapshot_does_not_slow_claims(stage: Stage) -> None:
         assert pages(stage.db, claim) < before + 50
 
 
-@pytest.mark.xfail(strict=True, reason="236: full agents are asked for their best priority too")
 def test_pf2_full_agents_cost_a_claim_little(stage: Stage) -> None:
     """20,000 tasks wait for 20 agents, of which 18 are full: a claim touches under 200 pages."""
     for number in range(20):

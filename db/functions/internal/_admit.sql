@@ -38,26 +38,29 @@ begin
         from head as h
         window line as (order by h.priority desc, h.created_at, h.task_id rows unbounded preceding)
     ), admitted as (
-        select l.* from lined_up as l
+        select
+            l.*,
+            nextval('forebay.task_attempts_attempt_id_seq') as attempt_id,
+            'fb-' || gen_random_uuid() as launch_token
+        from lined_up as l
         where forebay._fits(l.place, l.tokens, l.upto, p_tokens, forebay._token_burst(p_agent))
     ), claimed as (
         update forebay.tasks as t
-        set status = 'processing', attempt_id = nextval('forebay.task_attempts_attempt_id_seq'), locked_by = p_worker,
+        set status = 'processing', attempt_id = a.attempt_id, locked_by = p_worker,
             attempt_no = t.attempt_no + 1, attempt_count = t.attempt_count + 1
         from admitted as a
         where t.task_id = a.task_id
-        returning t.*, a.tokens, a.place
+        returning t.*, a.tokens, a.place, a.launch_token
     ), attempts as (
-        insert into forebay.task_attempts as a (
+        insert into forebay.task_attempts (
             attempt_id, task_id, agent, launcher, attempt_no, worker, launch_token, lease_expires_at, deadline_at,
             estimated_tokens, charged_tokens, started_at
         )
         select
             c.attempt_id, c.task_id, p_agent.agent, p_agent.launcher, c.attempt_no, p_worker,
-            'fb-' || gen_random_uuid(), least(p_now + p_agent.lease, p_now + p_agent.timeout), p_now + p_agent.timeout,
-            c.tokens, case when p_agent.max_tpm is not null then c.tokens end, p_now
+            c.launch_token, p_now + least(p_agent.lease, p_agent.timeout), p_now + p_agent.timeout, c.tokens,
+            case when p_agent.max_tpm is not null then c.tokens end, p_now
         from claimed as c
-        returning a.*
     ), paid as (
         update forebay.agent_budgets as b
         set tokens = p_tokens - bill.tokens, requests = p_requests - bill.claims, refilled_at = p_now
@@ -68,10 +71,10 @@ begin
         where s.settlement_id = any(p_folded) and exists (select from claimed)
     )
     select
-        c.task_id, a.attempt_id, a.attempt_no, a.agent, a.launcher, p_agent.job_id, p_agent.entry_point, c.payload,
-        c.priority::integer, c.batch_id, c.customer, a.estimated_tokens, a.launch_token, a.lease_expires_at, a.deadline_at
-    from attempts as a
-    inner join claimed as c on c.attempt_id = a.attempt_id
+        c.task_id, c.attempt_id, c.attempt_no, c.agent, p_agent.launcher, p_agent.job_id, p_agent.entry_point, c.payload,
+        c.priority::integer, c.batch_id, c.customer, c.tokens, c.launch_token,
+        p_now + least(p_agent.lease, p_agent.timeout), p_now + p_agent.timeout
+    from claimed as c
     order by c.place;
 end;
 $function$;

@@ -28,11 +28,13 @@ begin
             and (a.paused_until is null or a.paused_until <= v_now)
     loop
         agent := v_agent.agent;
-        priority := forebay._best_priority(agent, v_now);
         v_room := forebay._room(v_agent, v_now);
-        if priority is not null and v_room > 0 and forebay._head_fits(v_agent, v_now) then
-            return next;
-        elsif (priority is null or v_room = 0) and forebay._has_expired(agent, v_now) then
+        priority := case when v_room > 0 then forebay._best_priority(agent, v_now) end;
+        if priority is null then
+            if forebay._has_expired(agent, v_now) then
+                return next;
+            end if;
+        elsif forebay._head_fits(v_agent, v_now) then
             return next;
         end if;
     end loop;

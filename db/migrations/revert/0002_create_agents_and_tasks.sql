@@ -3,5 +3,5 @@
 drop table
 forebay.run_outcomes, forebay.dispatchers, forebay.audit_log, forebay.attempt_usage, forebay.task_attempts,
 forebay.tasks, forebay.batches, forebay.agent_settlements, forebay.agent_budgets, forebay.agents, forebay.installation,
-forebay.late_wakeups;
+forebay.wakeups;
 drop sequence forebay.work_notified_until, forebay.changes_notified_until;

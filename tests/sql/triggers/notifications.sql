@@ -5,14 +5,13 @@ select stop_clock();
 set local role forebay_owner;
 select given($$
     create function pg_temp.wakes(p_statement text) returns text[] language plpgsql as $do$
-    -- Run the statement, and name the channels that its triggers looked to notify.
+    -- Run the statement, and name the channels that its triggers asked to wake at commit.
     begin
-        perform set_config('forebay.notified_' || c.name, '', true) from unnest('{forebay_changes, forebay_work}'::text[]) as c (name);
+        perform set_config('forebay.wakeup', '', true);
         execute p_statement;
-        return array(
-            select c.name from unnest('{forebay_changes, forebay_work}'::text[]) as c (name)
-            where current_setting('forebay.notified_' || c.name, true) <> ''
-        );
+        return case split_part(current_setting('forebay.wakeup'), ' ', 2)
+            when 'work' then '{forebay_changes, forebay_work}' when 'changes' then '{forebay_changes}' else '{}'
+        end;
     end $do$
 $$);
 select is(
