@@ -11,8 +11,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -21,6 +20,7 @@ import psycopg
 from forebay import agent as agents
 from forebay.calls import agent as calls
 from forebay.errors import ConnectError, ForebayError, InvalidDocumentError, TooLargeError
+from forebay.failures import Failure
 from forebay.logs import EventLog
 from forebay.pool import Database
 
@@ -28,17 +28,7 @@ log = EventLog(__name__)
 
 PROGRESS_EVERY = 0.5  # seconds
 PROGRESS_PAUSE = 5.0  # seconds without progress reports after one could not be made
-LONGEST_MESSAGE = 2000  # characters of an exception's text
 REPORT_WAITS = (0.1, 0.2, 0.5, 1.0)  # seconds between tries to report; the last one repeats
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What went wrong, as `fail` takes it."""
-
-    error: dict[str, Any]
-    is_retryable: bool = True
-    retry_after: timedelta | None = None
 
 
 Outcome = agents.Result | Failure
@@ -114,7 +104,9 @@ def _outcome(attempt: RunningAttempt) -> Outcome | None:
     except (Exception, SystemExit) as error:
         if attempt.cancelled():
             return None
-        return _failure(error)
+        if not isinstance(error, (agents.Reject, agents.Retry)):
+            traceback.print_exception(error, file=sys.stderr)
+        return Failure.of(error)
     if not isinstance(result, agents.Result):
         return Failure(
             {
@@ -132,18 +124,6 @@ def _load(name: str) -> Callable[[agents.Attempt], agents.Result]:
     return function
 
 
-def _failure(error: BaseException) -> Failure:
-    match error:
-        case agents.Reject():
-            return Failure({"kind": error.kind, "message": error.reason}, is_retryable=False)
-        case agents.Retry():
-            return Failure({"kind": error.kind, "message": error.reason}, retry_after=error.after)
-    traceback.print_exception(error, file=sys.stderr)
-    return Failure(
-        {"kind": "agent_bug", "message": f"{type(error).__name__}: {error}"[:LONGEST_MESSAGE]}
-    )
-
-
 def _report(attempt: RunningAttempt, outcome: Outcome) -> Outcome:
     """Report the outcome until it is accepted, and return what was reported in the end.
 
@@ -155,10 +135,12 @@ def _report(attempt: RunningAttempt, outcome: Outcome) -> Outcome:
             _send(attempt, outcome)
             return outcome
         except (TooLargeError, InvalidDocumentError, psycopg.DataError) as error:
-            if isinstance(outcome, Failure):
+            if isinstance(outcome, agents.Result):
+                outcome = Failure.of_result(error)
+            elif outcome.retry_after is not None:
+                outcome = outcome.without_wait()
+            else:
                 raise
-            message = f"the result cannot be stored: {error}"
-            outcome = Failure({"kind": "bad_input", "message": message}, is_retryable=False)
         except (psycopg.OperationalError, ConnectError) as error:
             if not _may_pass(error) or datetime.now(UTC) > attempt.deadline_at:
                 raise

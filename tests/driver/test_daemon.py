@@ -85,6 +85,7 @@ def _calls_of(db: Db, function: str) -> int:
             {"kind": "agent_bug", "message": "ValueError: no such page"},
         ),
         ({"do": "retry"}, "enqueued", {"kind": "overloaded", "message": "the model is busy"}),
+        ({"do": "retry in ages"}, "enqueued", {"kind": "infrastructure", "message": "later"}),
         ({"do": "exit", "code": 3}, "enqueued", {"kind": "agent_bug", "exit_code": "3"}),
         ({"do": "exit", "code": 0}, "enqueued", {"kind": "agent_bug", "exit_code": "0"}),
         (

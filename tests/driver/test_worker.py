@@ -260,6 +260,7 @@ def test_js1_a_bad_result_fails_its_own_task_for_good(
     found = detail(caller, bad)
     assert (found.status, found.attempt_count) == ("failed", 1)
     assert found.error is not None
+    assert found.error["kind"] == "bad_input"
     assert said in found.error["message"]
     assert {detail(caller, task_id).status for task_id in good} == {"completed"}
 

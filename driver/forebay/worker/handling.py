@@ -7,16 +7,14 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from forebay import jsonb
-from forebay.agent import Reject, Result, Retry
+from forebay.agent import Result
+from forebay.failures import Failure
 from forebay.leases import Lease
 from forebay.rows import ClaimedAttempt
-
-LONGEST_MESSAGE = 2000  # characters of an exception's text
 
 
 class Task:
@@ -52,21 +50,6 @@ class Success:
 
     result: Any
     confidence: Decimal | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What the handler raised, as `fail` takes it."""
-
-    error: dict[str, Any]
-    retryable: bool = True
-    retry_after: timedelta | None = None
-
-    @classmethod
-    def of_result(cls, error: Exception) -> "Failure":
-        """Fail for good because of the result: another attempt would return the like of it."""
-        message = f"the result cannot be stored: {error}"[:LONGEST_MESSAGE]
-        return cls({"kind": "agent_bug", "message": message}, retryable=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +112,7 @@ class Crew:
                 running = asyncio.run_coroutine_threadsafe(_coroutine(answer), self._event_loop)
                 answer = running.result()
         except BaseException as error:
-            return _failure(error)
+            return Failure.of(error)
         return _success(answer)
 
 
@@ -146,14 +129,3 @@ def _success(answer: Any) -> Success | Failure:
     except (ValueError, ArithmeticError) as error:
         return Failure.of_result(error)
     return Success(given.data, confidence)
-
-
-def _failure(error: BaseException) -> Failure:
-    message = str(error)[:LONGEST_MESSAGE]
-    match error:
-        case Reject():
-            return Failure({"kind": error.kind, "message": message}, retryable=False)
-        case Retry():
-            return Failure({"kind": error.kind, "message": message}, retry_after=error.after)
-    name = type(error).__name__
-    return Failure({"kind": "agent_bug", "message": f"{name}: {message}", "type": name})

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -12,9 +11,10 @@ from psycopg import Connection
 from forebay.calls import agent as calls
 from forebay.calls import worker as worker_calls
 from forebay.errors import ForebayError
+from forebay.failures import Failure
 from forebay.logs import EventLog, first_line
 from forebay.rows import TaskStatus
-from forebay.worker.handling import Failure, NotStarted, Outcome, Success
+from forebay.worker.handling import NotStarted, Outcome, Success
 
 log = EventLog(__name__)
 
@@ -102,7 +102,7 @@ class Reporter:
                 calls.fail,
                 attempt_id=attempt_id,
                 error=failure.error,
-                retryable=failure.retryable,
+                retryable=failure.is_retryable,
                 retry_after=failure.retry_after,
             )
         except _RefusedError as error:
@@ -110,7 +110,7 @@ class Reporter:
             if failure.retry_after is None:
                 self._ended(attempt_id, None, False)
             else:  # a waiting time that the database does not take: the agent's backoff, then
-                self._fail(attempt_id, replace(failure, retry_after=None))
+                self._fail(attempt_id, failure.without_wait())
             return
         self._ended(attempt_id, status, status == "failed")
 

@@ -72,6 +72,10 @@ def _reject(attempt: Attempt, payload: dict[str, Any]) -> None:
     raise Reject("the document is encrypted")
 
 
+def _retry_in_ages(attempt: Attempt, payload: dict[str, Any]) -> None:
+    raise Retry("later", after=timedelta.max)
+
+
 def _retry(attempt: Attempt, payload: dict[str, Any]) -> None:
     raise Retry("the model is busy", after=timedelta(minutes=7), kind="overloaded")
 
@@ -90,4 +94,5 @@ ACTS: dict[str, Any] = {
     "raise": _raise,
     "reject": _reject,
     "retry": _retry,
+    "retry in ages": _retry_in_ages,
 }
