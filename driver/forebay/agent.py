@@ -4,6 +4,7 @@ An agent is named in the entry-point group `forebay.agents` and is called as `ru
 knows nothing of the database: whoever runs it reports what it returned or raised.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -41,6 +42,13 @@ class Attempt(Protocol):
 
     def progress(self, done: int, total: int) -> None:
         """Say that `done` of `total` steps are finished; shown to people, never a lease renewal."""
+        ...
+
+    def usage(self, call: Mapping[str, Any]) -> None:
+        """Say what a model call used, as `forebay.calls.agent.report_usage` describes a call.
+
+        It is kept while the database is away. What is refused is logged: it costs no attempt.
+        """
         ...
 
     def cancelled(self) -> bool:

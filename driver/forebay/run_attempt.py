@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from typing import Any
@@ -22,64 +22,14 @@ from forebay.calls import agent as calls
 from forebay.errors import ConnectError, ForebayError, InvalidDocumentError, TooLargeError
 from forebay.failures import Failure
 from forebay.logs import EventLog
-from forebay.pool import Database
+from forebay.running_attempt import AWAY, RunningAttempt
 
 log = EventLog(__name__)
 
-PROGRESS_EVERY = 0.5  # seconds
-PROGRESS_PAUSE = 5.0  # seconds without progress reports after one could not be made
 REPORT_WAITS = (0.1, 0.2, 0.5, 1.0)  # seconds between tries to report; the last one repeats
 
 
 Outcome = agents.Result | Failure
-
-
-class RunningAttempt:
-    """The attempt as its agent sees it, and its line to the database, opened when first needed."""
-
-    def __init__(self, document: Mapping[str, Any], cancelled: Callable[[], bool]) -> None:
-        self.task_id: int = document["task_id"]
-        self.attempt_id: int = document["attempt_id"]
-        self.attempt_no: int = document["attempt_no"]
-        self.agent: str = document["agent"]
-        self.payload: dict[str, Any] = document["payload"]
-        self.entry_point: str = document["entry_point"]
-        self.deadline_at = datetime.fromisoformat(document["deadline_at"])
-        self._database = Database(document["conninfo"], application_name="forebay attempt")
-        self._cancelled = cancelled
-        self._connection: psycopg.Connection[Any] | None = None
-        self._no_progress_until = 0.0
-
-    def progress(self, done: int, total: int) -> None:
-        """Say that `done` of `total` steps are finished: twice a second at most, or not at all."""
-        if time.monotonic() < self._no_progress_until and done < total:
-            return
-        try:
-            self.call(calls.report_progress, done=done, total=total)
-            pause = PROGRESS_EVERY
-        except (psycopg.Error, ForebayError) as error:
-            log.warning("progress_not_reported", error=type(error).__name__)
-            pause = PROGRESS_PAUSE
-        self._no_progress_until = time.monotonic() + pause
-
-    def cancelled(self) -> bool:
-        """Tell whether to stop: the task was cancelled, the lease lost, or the daemon stops."""
-        return self._cancelled()
-
-    def call(self, function: Callable[..., Any], **arguments: Any) -> Any:
-        """Call a stored function for this attempt, in a transaction of its own."""
-        return function(self.connection(), attempt_id=self.attempt_id, **arguments)
-
-    def connection(self) -> psycopg.Connection[Any]:
-        """Return the connection, which commits each call; another one after it was lost."""
-        if self._connection is None or self._connection.closed:
-            self._connection = self._database.connect()
-        return self._connection
-
-    def close(self) -> None:
-        """Close the connection, if there is one."""
-        if self._connection is not None:
-            self._connection.close()
 
 
 def run_attempt(attempt: RunningAttempt) -> bool:
@@ -89,6 +39,7 @@ def run_attempt(attempt: RunningAttempt) -> bool:
     """
     outcome = _outcome(attempt)
     if outcome is None:
+        attempt.send_usage()
         return False
     try:
         _repeat(attempt, _report(attempt, outcome))
@@ -141,7 +92,7 @@ def _report(attempt: RunningAttempt, outcome: Outcome) -> Outcome:
                 outcome = outcome.without_wait()
             else:
                 raise
-        except (psycopg.OperationalError, ConnectError) as error:
+        except AWAY as error:
             if not _may_pass(error) or datetime.now(UTC) > attempt.deadline_at:
                 raise
             log.warning("report_delayed", error=type(error).__name__)
@@ -154,6 +105,7 @@ def _may_pass(error: Exception) -> bool:
 
 
 def _send(attempt: RunningAttempt, outcome: Outcome) -> None:
+    attempt.send_usage()
     match outcome:
         case agents.Result():
             attempt.call(calls.complete, result=outcome.data, confidence=outcome.confidence)

@@ -28,6 +28,7 @@ from support.daemon import (
     running,
     task,
     until,
+    usage,
 )
 
 Db = psycopg.Connection
@@ -126,6 +127,16 @@ def test_progress_is_shown(db: Db, daemon_dsn: str, tmp_path: Path) -> None:
         ended(db, task_id)
     (attempt,) = attempts(db, task_id)
     assert (attempt["progress_done"], attempt["progress_total"]) == (4, 4)
+
+
+def test_usage_is_recorded(db: Db, daemon_dsn: str, tmp_path: Path) -> None:
+    """What an agent says that its model calls used is recorded; a refused call fails nothing."""
+    register(db)
+    calls = [{"call_id": "a", "input_tokens": 700}, {"input_tokens": 1}, {"call_id": "b"}]
+    task_id = enqueue(db, "report usage", calls=calls)
+    with running(daemon_dsn, tmp_path):
+        assert ended(db, task_id)["status"] == "completed"
+    assert usage(db, task_id) == [("a", 700), ("b", None)]
 
 
 def test_no_more_is_claimed_than_can_be_launched(

@@ -21,6 +21,7 @@ from forebay.calls import operator, reader, submitter, viewer, worker
 from forebay.errors import ConnectError, MissingSettingError, RefusedError, UnknownAgentError
 from forebay.rows import TaskDetail
 from forebay.worker import loop
+from support.daemon import usage
 
 DSN = Callable[..., str]
 SECOND = timedelta(seconds=1)
@@ -351,6 +352,23 @@ def test_progress_is_shown(caller: psycopg.Connection, make: Callable[..., Worke
         wait_until(lambda: shown() == (1000, 5000))
         goes_on.set()
     assert detail(caller, task_id).status == "completed"
+
+
+def test_usage_is_recorded_before_the_result(
+    db: psycopg.Connection, caller: psycopg.Connection, make: Callable[..., Worker]
+) -> None:
+    """What a handler says that its model calls used arrives; a call that is refused is left out."""
+    (task_id,) = enqueue(caller)
+    one = make()
+
+    @one.handler
+    def handle(task: Task) -> None:
+        task.usage({"call_id": "a", "input_tokens": 700})
+        task.usage({"input_tokens": 1})
+        task.usage({"call_id": "b"})
+
+    assert one.run(until_empty=True) == 1
+    assert usage(db, task_id) == [("a", 700), ("b", None)]
 
 
 def test_a_task_past_its_deadline_is_told_to_stop(

@@ -109,6 +109,15 @@ def attempts(db: psycopg.Connection, task_id: int) -> list[dict[str, Any]]:
     return _rows(db, query, task_id)
 
 
+def usage(db: psycopg.Connection, task_id: int) -> list[tuple[str, int | None]]:
+    """Return the id and the input tokens of each model call of a task, by id."""
+    return db.execute(
+        "select u.call_id, u.input_tokens from forebay.attempt_usage as u"
+        " join forebay.task_attempts as a using (attempt_id) where a.task_id = %s order by 1",
+        [task_id],
+    ).fetchall()
+
+
 def _rows(db: psycopg.Connection, query: str, *arguments: Any) -> list[dict[str, Any]]:
     with db.cursor(row_factory=psycopg.rows.dict_row) as cursor:
         return cursor.execute(query.encode(), arguments).fetchall()

@@ -21,7 +21,8 @@ def main() -> None:
     document = json.load(sys.stdin)
 
     from forebay import logs
-    from forebay.run_attempt import RunningAttempt, run_attempt
+    from forebay.run_attempt import run_attempt
+    from forebay.running_attempt import RunningAttempt
 
     logs.configure()
     is_reported = run_attempt(RunningAttempt(document, lambda: bool(stopped)))

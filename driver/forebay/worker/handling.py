@@ -5,10 +5,10 @@ import inspect
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from forebay import jsonb
 from forebay.agent import Result
@@ -17,12 +17,18 @@ from forebay.leases import Lease
 from forebay.rows import ClaimedAttempt
 
 
+class Notes(Protocol):
+    """Keep what handlers say of their attempts, until it is reported; from any thread."""
+
+    def note_progress(self, attempt_id: int, done: int, total: int) -> None: ...
+
+    def note_usage(self, attempt_id: int, call: dict[str, Any]) -> None: ...
+
+
 class Task:
     """A claimed task as its handler sees it."""
 
-    def __init__(
-        self, claim: ClaimedAttempt, lease: Lease, progress: Callable[[int, int, int], None]
-    ) -> None:
+    def __init__(self, claim: ClaimedAttempt, lease: Lease, notes: Notes) -> None:
         self.task_id = claim.task_id
         self.attempt_id = claim.attempt_id
         self.attempt_no = claim.attempt_no
@@ -33,7 +39,7 @@ class Task:
         self.customer = claim.customer
         self.lease = lease
         self.claimed_at = time.monotonic()
-        self._progress = progress
+        self._notes = notes
 
     def cancelled(self) -> bool:
         """Tell whether to stop: the task was cancelled, its lease lost, or its time is over."""
@@ -41,7 +47,14 @@ class Task:
 
     def progress(self, done: int, total: int) -> None:
         """Say that `done` of `total` steps are finished; it is shown within about a second."""
-        self._progress(self.attempt_id, done, total)
+        self._notes.note_progress(self.attempt_id, done, total)
+
+    def usage(self, call: Mapping[str, Any]) -> None:
+        """Say what a model call used, as `report_usage` takes it; it is reported before the result.
+
+        It is kept while the database is away. What is refused is logged: it costs no attempt.
+        """
+        self._notes.note_usage(self.attempt_id, dict(call))
 
 
 @dataclass(frozen=True, slots=True)

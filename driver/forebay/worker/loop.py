@@ -166,7 +166,7 @@ class WorkLoop:
                 expires=local(claim.lease_expires_at),
                 deadline=local(claim.deadline_at),
             )
-            task = Task(claim, lease, self._reporter.note_progress)
+            task = Task(claim, lease, self._reporter)
             self._in_hand[task.attempt_id] = task
             self._keeper.add([lease])
             self._crew.submit(task)

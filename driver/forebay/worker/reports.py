@@ -1,6 +1,7 @@
 """Report how attempts ended: successes together, the rest one by one."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -43,9 +44,11 @@ class Reporter:
         self._ended = ended
         self._progress: dict[int, tuple[int, int]] = {}
         self._progress_at = 0.0
+        self._usage: deque[tuple[int, dict[str, Any]]] = deque()
 
     def report(self, outcomes: Mapping[int, Outcome]) -> None:
-        """Report all of them. Raises AWAY."""
+        """Report all of them, and what was used before. Raises AWAY."""
+        self._report_usage()
         successes = [
             (attempt_id, outcome)
             for attempt_id, outcome in outcomes.items()
@@ -63,6 +66,10 @@ class Reporter:
         """Keep how far an attempt is until it is shown; from any thread, and never waiting."""
         self._progress[attempt_id] = (done, total)
 
+    def note_usage(self, attempt_id: int, call: dict[str, Any]) -> None:
+        """Keep what a model call used until it is reported; from any thread, and never waiting."""
+        self._usage.append((attempt_id, call))
+
     def show_progress(self, in_hand: Container[int]) -> None:
         """Show how far attempts are; what cannot be shown is dropped: the next one tells more."""
         if time.monotonic() < self._progress_at:
@@ -76,6 +83,15 @@ class Reporter:
                 self._call(calls.report_progress, attempt_id=attempt_id, done=done, total=total)
             except _RefusedError as error:
                 log.warning("progress_refused", attempt_id=attempt_id, reason=str(error))
+
+    def _report_usage(self) -> None:
+        while self._usage:
+            attempt_id, call = self._usage[0]
+            try:
+                self._call(calls.report_usage, attempt_id=attempt_id, usage=call)
+            except _RefusedError as error:
+                log.warning("usage_refused", attempt_id=attempt_id, reason=str(error))
+            self._usage.popleft()
 
     def _complete(self, successes: Sequence[tuple[int, Success]]) -> None:
         """Report successes in one call; if one spoils it, each by itself."""

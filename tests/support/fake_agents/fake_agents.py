@@ -64,6 +64,11 @@ def _report_progress(attempt: Attempt, payload: dict[str, Any]) -> None:
     attempt.progress(4, 4)
 
 
+def _report_usage(attempt: Attempt, payload: dict[str, Any]) -> None:
+    for call in payload["calls"]:
+        attempt.usage(call)
+
+
 def _raise(attempt: Attempt, payload: dict[str, Any]) -> None:
     raise ValueError("no such page")
 
@@ -91,6 +96,7 @@ ACTS: dict[str, Any] = {
     "return what JSON cannot hold": lambda attempt, payload: {"text": "seen\0", "score": math.nan},
     "talk": _talk,
     "report progress": _report_progress,
+    "report usage": _report_usage,
     "raise": _raise,
     "reject": _reject,
     "retry": _retry,

@@ -1,0 +1,87 @@
+"""The attempt as its agent sees it, with a line to the database of its own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+import psycopg
+
+from forebay.calls import agent as calls
+from forebay.errors import ConnectError, ForebayError
+from forebay.logs import EventLog, first_line
+from forebay.pool import Database
+
+log = EventLog(__name__)
+
+PROGRESS_EVERY = 0.5  # seconds
+PROGRESS_PAUSE = 5.0  # seconds without progress reports after one could not be made
+AWAY = (psycopg.OperationalError, ConnectError)
+
+
+class RunningAttempt:
+    """One attempt, made of what its launcher says of it; connected when first needed."""
+
+    def __init__(self, document: Mapping[str, Any], cancelled: Callable[[], bool]) -> None:
+        self.task_id: int = document["task_id"]
+        self.attempt_id: int = document["attempt_id"]
+        self.attempt_no: int = document["attempt_no"]
+        self.agent: str = document["agent"]
+        self.payload: dict[str, Any] = document["payload"]
+        self.entry_point: str = document["entry_point"]
+        self.deadline_at = datetime.fromisoformat(document["deadline_at"])
+        self._database = Database(document["conninfo"], application_name="forebay attempt")
+        self._cancelled = cancelled
+        self._connection: psycopg.Connection[Any] | None = None
+        self._no_progress_until = 0.0
+        self._unsent: list[dict[str, Any]] = []
+
+    def progress(self, done: int, total: int) -> None:
+        """Say that `done` of `total` steps are finished: twice a second at most, or not at all."""
+        if time.monotonic() < self._no_progress_until and done < total:
+            return
+        try:
+            self.call(calls.report_progress, done=done, total=total)
+            pause = PROGRESS_EVERY
+        except (psycopg.Error, ForebayError) as error:
+            log.warning("progress_not_reported", error=type(error).__name__)
+            pause = PROGRESS_PAUSE
+        self._no_progress_until = time.monotonic() + pause
+
+    def usage(self, call: Mapping[str, Any]) -> None:
+        """Say what a model call used; while the database is away it is kept for later."""
+        self._unsent.append(dict(call))
+        self.send_usage()
+
+    def send_usage(self) -> None:
+        """Report the model calls that are not reported yet; what is refused is logged."""
+        while self._unsent:
+            try:
+                self.call(calls.report_usage, usage=self._unsent[0])
+            except AWAY as error:
+                log.warning("usage_delayed", error=type(error).__name__)
+                return
+            except (psycopg.Error, ForebayError) as error:
+                log.warning("usage_refused", reason=first_line(error))
+            del self._unsent[0]
+
+    def cancelled(self) -> bool:
+        """Tell whether to stop: the task was cancelled, the lease lost, or the daemon stops."""
+        return self._cancelled()
+
+    def call(self, function: Callable[..., Any], **arguments: Any) -> Any:
+        """Call a stored function for this attempt, in a transaction of its own."""
+        return function(self.connection(), attempt_id=self.attempt_id, **arguments)
+
+    def connection(self) -> psycopg.Connection[Any]:
+        """Return the connection, which commits each call; another one after it was lost."""
+        if self._connection is None or self._connection.closed:
+            self._connection = self._database.connect()
+        return self._connection
+
+    def close(self) -> None:
+        """Close the connection, if there is one."""
+        if self._connection is not None:
+            self._connection.close()
