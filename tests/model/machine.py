@@ -1,0 +1,431 @@
+"""The walk: random calls on the database and on the model, which must agree after every one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, TypeVar
+
+import psycopg
+import pytest
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from psycopg.types.json import Jsonb
+
+from model import compare
+from model.bucket import MICROSECOND
+from model.insight import moments
+from model.model import Model
+from model.records import TERMINAL, Attempt, Definition
+from model.stage import Stage, moment
+
+Item = TypeVar("Item")
+
+AGENTS = {"red": "pull", "green": "pull", "blue": "lakeflow"}
+WORKERS = st.sampled_from(["w1", "w2"])
+PRIORITIES = st.sampled_from([0, 10, -10, 0])
+PICKS = st.integers(0, 50)
+DELAYS = st.sampled_from([0, 0.000001, 7, 60]).map(lambda s: timedelta(seconds=s))
+RESULTS = st.integers(1, 3).map(lambda n: {"n": n})
+CONFIDENCES = st.sampled_from([None, Decimal("0.5"), Decimal(1)])
+ERRORS = st.sampled_from(["rate_limited", "bad_input"]).map(lambda k: {"kind": k, "message": "no"})
+CALLS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "source": st.sampled_from(["agent", "agent", "trace"]),
+            "call_id": st.sampled_from(["c1", "c2"]),
+            "input_tokens": st.sampled_from([None, 100, 700, 3000]),
+            "output_tokens": st.sampled_from([0, 50, 1000, None]),
+        }
+    ),
+    min_size=1,
+    max_size=3,
+)
+RUNS = st.sampled_from(
+    [
+        ("RUNNING", None),
+        ("SKIPPED", None),
+        ("TERMINATED", "SUCCESS"),
+        ("TERMINATED", "FAILED"),
+        ("INTERNAL_ERROR", None),
+        ("UNAUTHORIZED", None),
+        ("A_NEW_STATE", None),
+    ]
+)
+DOCUMENTS = st.lists(
+    st.fixed_dictionaries(
+        {"payload": st.integers(1, 2).map(lambda n: {"p": n})},
+        optional={
+            "priority": PRIORITIES,
+            "estimated_tokens": st.sampled_from([1, 300, 800, 1000, 5000]),
+            "max_attempts": st.sampled_from([1, 2]),
+            "run_after": st.integers(-5, 90),
+            "idempotency_key": st.sampled_from(["k1", "k2", "k3"]),
+        },
+    ),
+    min_size=1,
+    max_size=4,
+)
+LIMITS = {
+    "max_concurrent_tasks": st.sampled_from([None, 1, 2, 3, 0]),
+    "max_tpm": st.sampled_from([None, 1200, 6000, 0]),
+    "max_rpm": st.sampled_from([None, 6, 60, 1]),
+    "lease": st.sampled_from([20, 60]).map(lambda s: timedelta(seconds=s)),
+    "timeout": st.sampled_from([3600, 100, 15]).map(lambda s: timedelta(seconds=s)),
+    "max_attempts": st.sampled_from([3, 2, 1]),
+    "max_releases": st.sampled_from([20, 1, 0]),
+    "backoff_base": st.just(timedelta(seconds=5)),
+    "backoff_max": st.sampled_from([3600, 8]).map(lambda s: timedelta(seconds=s)),
+    "on_lost_lease": st.sampled_from(["retry", "retry", "fail"]),
+    "late_results": st.sampled_from(["accept", "accept", "reject"]),
+    "default_estimated_tokens": st.sampled_from([400, 1000]),
+}
+LIMITED = st.fixed_dictionaries(LIMITS)
+
+
+def pick(items: Sequence[Item], number: int) -> Item:
+    """Choose an item by a number: 0 is the latest."""
+    return items[-1 - number % len(items)]
+
+
+class Walk(RuleBasedStateMachine):
+    """Calls in any order, each checked against what the model says it must answer."""
+
+    steps = 0
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__()
+        self.stage = stage
+        stage.empty()
+        self.model = Model(stage.clock.now())
+        self.look = stage.look()
+
+    def attempt(self, number: int, is_open: bool) -> Attempt:
+        """Choose an attempt, one that still holds its task if that is asked for."""
+        return pick(
+            (is_open and self.model.open_attempts()) or list(self.model.attempts.values()), number
+        )
+
+    def task_ids(self, numbers: Iterable[int]) -> list[int]:
+        """Choose tasks, one of 50 numbers being of no task."""
+        ids = list(self.model.tasks)
+        return [-1 if number == 50 else pick(ids, number) for number in numbers]
+
+    def has_tasks(self) -> bool:
+        """Whether there is anything to act on."""
+        return bool(self.model.tasks)
+
+    def has_attempts(self) -> bool:
+        """Whether there is anything to report on."""
+        return bool(self.model.attempts)
+
+    # Agents
+
+    @initialize(red=LIMITED, green=LIMITED, blue=LIMITED)
+    def start(self, **limits: dict[str, Any]) -> None:
+        for agent, chosen in limits.items():
+            self.define(agent, chosen)
+
+    def define(self, agent: str, limits: dict[str, Any]) -> None:
+        definition = Definition(launcher=AGENTS[agent], **limits)
+        self.stage.value("register_agent", agent=agent, launcher=AGENTS[agent], **limits)
+        self.model.register(agent, definition)
+
+    @rule(agent=st.sampled_from(list(AGENTS)), limits=LIMITED)
+    def register(self, agent: str, limits: dict[str, Any]) -> None:
+        self.go_to(self.model.now + MICROSECOND)  # a claim and a limit never at one moment
+        self.define(agent, limits)
+
+    @rule(
+        agent=st.sampled_from(list(AGENTS)),
+        name=st.sampled_from(["max_concurrent_tasks", "max_tpm", "max_rpm"]),
+        data=st.data(),
+    )
+    def change_limit(self, agent: str, name: str, data: st.DataObject) -> None:
+        self.go_to(self.model.now + MICROSECOND)
+        definition = vars(self.model.agents[agent].definition) | {name: data.draw(LIMITS[name])}
+        definition.pop("launcher")
+        self.define(agent, definition)
+
+    @rule(agent=st.sampled_from([*AGENTS, None]), seconds=st.sampled_from([None, 1, 30]))
+    def pause(self, agent: str | None, seconds: int | None) -> None:
+        until = None if seconds is None else self.model.now + timedelta(seconds=seconds)
+        paused = self.stage.value("pause_agent", agent=agent, until=until, reason="r", actor="a")
+        assert paused == self.model.pause(agent, until)
+
+    @rule(agent=st.sampled_from([*AGENTS, None]))
+    def resume(self, agent: str | None) -> None:
+        assert self.stage.value("resume_agent", agent=agent) == self.model.resume(agent)
+
+    # Time
+
+    def go_to(self, time: Any) -> None:
+        self.model.now = self.stage.clock.set(time)
+
+    @rule(seconds=st.sampled_from([0.000001, 1, 5, 10, 60, 4000]))
+    def wait(self, seconds: float) -> None:
+        self.go_to(self.model.now + timedelta(seconds=seconds))
+
+    @rule(number=st.integers(0, 5), shift=st.sampled_from([0, 0, -1, 1]))
+    def wait_for_a_moment(self, number: int, shift: int) -> None:
+        ahead = moments(self.model)
+        if ahead:
+            time = ahead[number % len(ahead)] + shift * MICROSECOND
+            self.go_to(max(time, self.model.now))
+
+    # Tasks
+
+    @rule(agent=st.sampled_from(list(AGENTS)), documents=DOCUMENTS)
+    def enqueue(self, agent: str, documents: list[dict[str, Any]]) -> None:
+        model = self.model
+        for document in documents:
+            if "run_after" in document:
+                document["run_after"] = model.now + timedelta(seconds=document["run_after"])
+        first: dict[Any, Any] = {
+            t.idempotency_key: t.payload for t in model.tasks.values() if t.agent == agent
+        }
+        is_reused = any(
+            first.setdefault(d["idempotency_key"], d["payload"]) != d["payload"]
+            for d in documents
+            if "idempotency_key" in d
+        )
+        sent = [
+            {k: v.isoformat() if k == "run_after" else v for k, v in d.items()} for d in documents
+        ]
+        if is_reused:
+            with pytest.raises(psycopg.Error, check=lambda error: error.sqlstate == "QF201"):
+                self.stage.rows("enqueue_many", agent=agent, tasks=Jsonb(sent))
+            return
+        rows = self.stage.rows("enqueue_many", agent=agent, tasks=Jsonb(sent))
+        assert [row["ordinal"] for row in rows] == list(range(1, len(documents) + 1))
+        for row, document in zip(rows, documents, strict=True):
+            known = model.find_key(agent, document.get("idempotency_key"))
+            assert row["created"] == (known is None)
+            if known:
+                assert row["task_id"] == known.task_id
+            else:
+                assert row["task_id"] > max(model.tasks, default=0)
+                model.enqueue(row["task_id"], agent, document)
+
+    @precondition(has_tasks)
+    @rule(numbers=st.lists(PICKS, min_size=1, max_size=2))
+    def cancel(self, numbers: list[int]) -> None:
+        ids = self.task_ids(numbers)
+        rows = self.stage.rows("cancel", task_ids=ids, reason="r")
+        compare.effects(rows, self.model.cancel(ids))
+
+    @precondition(has_tasks)
+    @rule(numbers=st.lists(PICKS, min_size=1, max_size=4), priority=st.sampled_from([None, 10]))
+    def retry(self, numbers: list[int], priority: int | None) -> None:
+        ids = self.task_ids(numbers)
+        rows = self.stage.rows("retry", task_ids=ids, priority=priority, actor="a")
+        compare.effects(rows, self.model.retry(ids, priority))
+
+    @precondition(has_tasks)
+    @rule(numbers=st.lists(PICKS, min_size=1, max_size=3), priority=PRIORITIES)
+    def reprioritize(self, numbers: list[int], priority: int) -> None:
+        ids = self.task_ids(numbers)
+        rows = self.stage.rows("reprioritize", task_ids=ids, priority=priority)
+        compare.effects(rows, self.model.reprioritize(ids, priority))
+
+    @precondition(has_tasks)
+    @rule(
+        numbers=st.lists(PICKS, min_size=1, max_size=3),
+        agent=st.sampled_from([None, "green"]),
+        priority=PRIORITIES,
+    )
+    def reprocess(self, numbers: list[int], agent: str | None, priority: int) -> None:
+        ids = self.task_ids(numbers)
+        rows = self.stage.rows("reprocess", task_ids=ids, agent=agent, priority=priority)
+        assert [row["task_id"] for row in rows] == sorted(set(ids))
+        for row in rows:
+            task = self.model.tasks.get(row["task_id"])
+            is_done = task is not None and task.status in TERMINAL
+            effect = "reprocessed" if is_done else "none" if task else "unknown"
+            assert (row["status"], row["effect"]) == (task and task.status, effect)
+            assert (row["new_task_id"] is not None) == is_done
+            if is_done:
+                assert row["new_task_id"] > max(self.model.tasks)
+                self.model.reprocess(row["task_id"], row["new_task_id"], agent, priority)
+
+    # Claims and leases
+
+    @rule(
+        worker=WORKERS,
+        which=st.sampled_from(
+            [
+                (list(AGENTS), None),
+                (None, None),
+                (None, ["lakeflow"]),
+                (None, ["pull", "lakeflow"]),
+                (["red"], None),
+                (["red", "blue"], ["pull"]),
+            ]
+        ),
+        batch_size=st.sampled_from([1, 2, 3, 5, 10]),
+    )
+    def dequeue(self, worker: str, which: Any, batch_size: int) -> None:
+        agents, launchers = which
+        allowed = self.model.claims(agents, launchers, batch_size)
+        rows = self.stage.rows(
+            "dequeue", worker=worker, agents=agents, batch_size=batch_size, launchers=launchers
+        )
+        claimed = tuple(row["task_id"] for row in rows)
+        outcome = next((o for o in allowed if o.claimed == claimed), None)
+        assert outcome, f"claimed {claimed}, allowed {[o.claimed for o in allowed]}"
+        for agent in outcome.ended:
+            self.model.end_expired(agent)
+        for row in rows:
+            attempt = self.model.claimed(
+                worker, row["attempt_id"], row["task_id"], row["launch_token"]
+            )
+            compare.claim(row, attempt, self.model.tasks[attempt.task_id])
+
+    @precondition(has_attempts)
+    @rule(worker=WORKERS)
+    def renew(self, worker: str) -> None:
+        ids = [*list(self.model.attempts)[-12:], -1]
+        rows = self.stage.rows("renew_leases", worker=worker, attempt_ids=ids)
+        got = {r["attempt_id"]: (r["state"], moment(r["lease_expires_at"])) for r in rows}
+        assert got == {attempt_id: self.model.renew(worker, attempt_id) for attempt_id in ids}
+
+    @rule()
+    def sweep(self) -> None:
+        swept = self.stage.value("sweep")
+        assert (swept["requeued"], swept["failed"]) == self.model.end_expired()
+
+    @rule(worker=WORKERS, limit=st.sampled_from([1, 100]))
+    def adopt(self, worker: str, limit: int) -> None:
+        adoptable = self.model.adoptable()
+        rows = self.stage.rows("adopt", worker=worker, launchers=["lakeflow", "pull"], limit=limit)
+        adopted = [self.model.attempts[row["attempt_id"]] for row in rows]
+        assert sorted(a.lease_expires_at for a in adopted) == [
+            a.lease_expires_at for a in adoptable[:limit]
+        ]
+        for row, attempt in zip(rows, adopted, strict=True):
+            assert attempt in adoptable
+            self.model.adopted(worker, attempt)
+            compare.claim(row, attempt, self.model.tasks[attempt.task_id])
+            assert row["run_id"] == attempt.run_id
+
+    @precondition(has_attempts)
+    @rule(number=PICKS)
+    def record_run(self, number: int) -> None:
+        attempt = self.attempt(number, True)
+        run_id = f"run {attempt.attempt_id}"
+        self.stage.value("record_run", attempt_id=attempt.attempt_id, run_id=run_id)
+        self.model.record_run(attempt, run_id)
+
+    @precondition(has_attempts)
+    @rule(number=PICKS, is_open=st.sampled_from([True, True, False]), run=RUNS)
+    def observe_run(self, number: int, is_open: bool, run: tuple[str, str | None]) -> None:
+        attempt = self.attempt(number, is_open)
+        seen = Jsonb({"life_cycle_state": run[0], "result_state": run[1]})
+        answer = self.stage.value("observe_run", attempt_id=attempt.attempt_id, run=seen)
+        assert answer == self.model.observe_run(attempt, *run)
+
+    # Reports
+
+    @precondition(has_attempts)
+    @rule(number=PICKS, is_open=st.booleans(), result=RESULTS, confidence=CONFIDENCES)
+    def complete(self, number: int, is_open: bool, result: Any, confidence: Any) -> None:
+        attempt = self.attempt(number, is_open)
+        status = self.stage.value(
+            "complete",
+            attempt_id=attempt.attempt_id,
+            result=Jsonb(result),
+            confidence=confidence,
+        )
+        assert status == self.model.succeed(attempt, result, confidence)[0]
+
+    @precondition(has_attempts)
+    @rule(reports=st.lists(st.tuples(PICKS, RESULTS), min_size=1, max_size=4))
+    def complete_many(self, reports: list[tuple[int, Any]]) -> None:
+        ids = [self.attempt(number, number % 2 == 0).attempt_id for number, _ in reports]
+        rows = self.stage.rows(
+            "complete_many",
+            attempt_ids=[*ids, -1],
+            results=[Jsonb(r) for _, r in reports] + [Jsonb({})],
+        )
+        expected: list[tuple[int, str | None, str]] = [(-1, None, "none")]
+        first = dict(zip(reversed(ids), (r for _, r in reversed(reports)), strict=True))
+        for attempt_id in sorted(first):
+            answer = self.model.succeed(self.model.attempts[attempt_id], first[attempt_id], None)
+            expected.append((attempt_id, *answer))
+        assert [(r["attempt_id"], r["status"], r["effect"]) for r in rows] == expected
+
+    @precondition(has_attempts)
+    @rule(
+        number=PICKS,
+        is_open=st.booleans(),
+        error=ERRORS,
+        retryable=st.sampled_from([True, True, False]),
+        retry_after=st.one_of(st.none(), DELAYS),
+    )
+    def fail(self, number: int, is_open: bool, **report: Any) -> None:
+        attempt = self.attempt(number, is_open)
+        sent = report | {"error": Jsonb(report["error"])}
+        status = self.stage.value("fail", attempt_id=attempt.attempt_id, **sent)
+        assert status == self.model.fail(attempt, **report)[0]
+
+    @precondition(has_attempts)
+    @rule(
+        number=PICKS,
+        is_open=st.booleans(),
+        kind=st.sampled_from(["task.completed", "task.failed", "task.usage"]),
+        result=RESULTS,
+        error=ERRORS,
+        calls=st.one_of(st.none(), CALLS),
+    )
+    def callback(
+        self, number: int, is_open: bool, kind: str, result: Any, error: Any, calls: Any
+    ) -> None:
+        attempt, model = self.attempt(number, is_open), self.model
+        data = {"task_id": str(attempt.task_id), "attempt_id": attempt.attempt_id}
+        if kind == "task.usage":
+            calls = calls or [
+                {"call_id": "c1", "source": "agent", "input_tokens": 1, "output_tokens": 1}
+            ]
+        event = {"type": kind, "data": data | {"result": result, "error": error, "usage": calls}}
+        answer = self.stage.value("callback", event=Jsonb(event))
+
+        recorded = model.report_usage(attempt, calls) if calls else 0
+        if kind == "task.completed":
+            status, effect = model.succeed(attempt, result, None)
+        elif kind == "task.failed":
+            status, effect = model.fail(attempt, error, True, None)
+        else:
+            status = model.tasks[attempt.task_id].status
+            effect = "recorded" if recorded else "none"
+        expected = {"task_id": attempt.task_id, "status": status, "effect": effect}
+        assert answer == expected
+
+    @precondition(has_attempts)
+    @rule(number=PICKS, is_open=st.sampled_from([True, True, False]), retry_in=DELAYS)
+    def release(self, number: int, is_open: bool, retry_in: timedelta) -> None:
+        attempt = self.attempt(number, is_open)
+        status = self.stage.value(
+            "release", attempt_id=attempt.attempt_id, reason="r", retry_in=retry_in
+        )
+        assert status == self.model.release(attempt, retry_in)
+
+    @precondition(has_attempts)
+    @rule(number=PICKS, is_open=st.booleans(), calls=CALLS)
+    def report_usage(self, number: int, is_open: bool, calls: list[dict[str, Any]]) -> None:
+        attempt = self.attempt(number, is_open)
+        changed = self.stage.value(
+            "report_usage", attempt_id=attempt.attempt_id, usage=Jsonb(calls)
+        )
+        assert changed == self.model.report_usage(attempt, calls)
+
+    # After every step
+
+    @invariant()
+    def agrees(self) -> None:
+        type(self).steps += 1
+        look = self.stage.look()
+        compare.tables(look, self.model)
+        compare.insight_agrees(look, self.model)
+        compare.rules(self.look, look)
+        self.look = look

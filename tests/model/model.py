@@ -1,0 +1,506 @@
+"""The queue in plain Python: every call of the API as a method that answers what it must answer.
+
+It is written from the contract, holds everything in memory, and knows neither locks nor SQL. What
+the database draws by itself (ids, launch tokens, the tenth off a backoff) it takes over from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+from model.bucket import MICROSECOND, Bucket
+from model.line import Desk, Outcome, Waiting, outcomes
+from model.records import (
+    FOREVER,
+    TERMINAL,
+    Agent,
+    Attempt,
+    Between,
+    Definition,
+    Json,
+    Task,
+)
+
+ADOPTION_GRACE = timedelta(minutes=2)
+REPORT_GRACE = timedelta(seconds=30)
+
+# What a state of a lakeflow run leads to, and whether the run has ended.
+RUN_OUTCOMES = {
+    "RUNNING": ("renew", False),
+    "SKIPPED": ("requeue", True),
+    "TERMINATED": ("retry", True),
+    "INTERNAL_ERROR": ("retry", True),
+    "UNAUTHORIZED": ("pause_agent", True),
+}
+
+
+class Model:
+    """Agents, tasks and attempts, and the moment that it is."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+        self.agents: dict[str, Agent] = {}
+        self.tasks: dict[int, Task] = {}
+        self.attempts: dict[int, Attempt] = {}
+        self.acts: list[tuple[str, int | None, str | None]] = []
+
+    # Agents
+
+    def register(self, name: str, definition: Definition) -> None:
+        """Define an agent: a bucket keeps its level, cut to the new burst; a new one is full."""
+        agent = self.agents.setdefault(name, Agent(name, definition))
+        agent.definition = definition
+        agent.tokens = self._limit(agent.tokens, definition.max_tpm, definition.token_burst)
+        agent.requests = self._limit(agent.requests, definition.max_rpm, definition.request_burst)
+        self.acts.append(("register_agent", None, name))
+
+    def _limit(self, bucket: Bucket | None, limit: int | None, burst: Any) -> Bucket | None:
+        if limit is None:
+            return None
+        if bucket is None:
+            return Bucket.full(burst, limit, self.now)
+        bucket.resize(burst, limit, self.now)
+        return bucket
+
+    def pause(self, name: str | None, until: datetime | None) -> int:
+        """Let an agent, or every one, start nothing until a moment, or until it is resumed."""
+        named = [a for a in self.agents.values() if name in (None, a.name)]
+        for agent in named:
+            agent.paused_until = until or FOREVER
+            self.acts.append(("pause_agent", None, agent.name))
+        return len(named)
+
+    def resume(self, name: str | None) -> int:
+        """End the pause of an agent, or every one."""
+        paused = [
+            a for a in self.agents.values() if name in (None, a.name) and a.paused_until is not None
+        ]
+        for agent in paused:
+            agent.paused_until = None
+            self.acts.append(("resume_agent", None, agent.name))
+        return len(paused)
+
+    def is_paused(self, agent: Agent) -> bool:
+        """Whether a pause holds now."""
+        return agent.paused_until is not None and agent.paused_until > self.now
+
+    # Tasks
+
+    def find_key(self, agent: str, key: str | None) -> Task | None:
+        """Return the agent's task with this idempotency key."""
+        return next(
+            (
+                t
+                for t in self.tasks.values()
+                if key and (t.agent, t.idempotency_key) == (agent, key)
+            ),
+            None,
+        )
+
+    def enqueue(self, task_id: int, agent: str, document: Json) -> None:
+        """Put a new task in line, or beside it until its run_after."""
+        fields = {"priority": 0, **document}
+        run_after = fields.pop("run_after", None) or self.now
+        self.tasks[task_id] = Task(
+            task_id, agent, created_at=self.now, available_at=max(self.now, run_after), **fields
+        )
+
+    def cancel(self, ids: Iterable[int]) -> Iterator[tuple[int, str | None, str]]:
+        """End tasks that wait or run; tell their workers; the tokens stay charged."""
+        for task_id in sorted(set(ids)):
+            task = self.tasks.get(task_id)
+            if task and task.status not in TERMINAL:
+                if task.attempt_id is not None:
+                    self._end(self.attempts[task.attempt_id], "cancelled", is_stop_pending=True)
+                self._move(task, "cancelled")
+                self.acts.append(("cancel", task_id, None))
+                yield task_id, "cancelled", "cancelled"
+            else:
+                yield task_id, task.status if task else None, "none" if task else "unknown"
+
+    def retry(
+        self, ids: Iterable[int], priority: int | None
+    ) -> Iterator[tuple[int, str | None, str]]:
+        """Put failed and cancelled tasks back in line, their attempts afresh."""
+        for task_id in sorted(set(ids)):
+            task = self.tasks.get(task_id)
+            if task and task.status in ("failed", "cancelled"):
+                self._move(task, "enqueued")
+                task.priority = task.priority if priority is None else priority
+                task.attempt_count = task.release_count = 0
+                task.error_kind, task.available_at = None, self.now
+                self.acts.append(("retry", task_id, None))
+                yield task_id, "enqueued", "retried"
+            else:
+                yield task_id, task.status if task else None, "none" if task else "unknown"
+
+    def reprioritize(
+        self, ids: Iterable[int], priority: int
+    ) -> Iterator[tuple[int, str | None, str]]:
+        """Give tasks that have not ended another priority."""
+        for task_id in sorted(set(ids)):
+            task = self.tasks.get(task_id)
+            if task and task.status not in TERMINAL and task.priority != priority:
+                task.priority = priority
+                self.acts.append(("reprioritize", task_id, None))
+                yield task_id, task.status, "reprioritized"
+            else:
+                yield task_id, task.status if task else None, "none" if task else "unknown"
+
+    def reprocess(self, old_id: int, new_id: int, agent: str | None, priority: int) -> None:
+        """Enqueue a finished task anew, linked to the old one, which stays as it is."""
+        old = self.tasks[old_id]
+        document = {
+            "priority": priority,
+            "payload": old.payload,
+            "estimated_tokens": old.estimated_tokens,
+            "max_attempts": old.max_attempts,
+            "reprocess_of": old_id,
+        }
+        self.enqueue(new_id, agent or old.agent, document)
+        self.acts.append(("reprocess", old_id, agent))
+
+    # Claims
+
+    def line(self, agent: str) -> list[Task]:
+        """Return the agent's due tasks in the order in which they are served."""
+        due = [t for t in self.tasks.values() if t.agent == agent and self.is_due(t)]
+        return sorted(due, key=lambda t: t.place)
+
+    def is_due(self, task: Task) -> bool:
+        """Whether a task waits and is not delayed."""
+        return task.status == "enqueued" and bool(task.available_at <= self.now)
+
+    def open_attempts(self, agent: str | None = None) -> list[Attempt]:
+        """Return the attempts that hold a task."""
+        return [a for a in self.attempts.values() if a.is_open and agent in (None, a.agent)]
+
+    def claims(
+        self, agents: list[str] | None, launchers: list[str] | None, batch_size: int
+    ) -> list[Outcome]:
+        """Return all that a dequeue may do now."""
+        if agents is None and launchers is None:
+            launchers = ["pull"]
+        serving = [
+            self._desk(agent)
+            for agent in self.agents.values()
+            if (agents is None or agent.name in agents)
+            and (launchers is None or agent.definition.launcher in launchers)
+            and not self.is_paused(agent)
+        ]
+        return outcomes(serving, batch_size)
+
+    def _desk(self, agent: Agent) -> Desk:
+        limit = agent.definition.max_concurrent_tasks
+        slots = None if limit is None else limit - len(self.open_attempts(agent.name))
+        return Desk(
+            agent.name,
+            tuple(map(self._waiting, self.line(agent.name))),
+            tuple(self._returning(a) for a in self.expired(agent.name)),
+            0 if agent.definition.is_closed else slots,
+            agent.requests and agent.requests.at(self.now),
+            agent.tokens and agent.tokens.at(self.now),
+            agent.definition.token_burst,
+        )
+
+    def charge_of(self, task: Task) -> int:
+        """Return what a claim of the task is charged with."""
+        if task.estimated_tokens is not None:
+            return task.estimated_tokens
+        return self.agents[task.agent].definition.default_estimated_tokens
+
+    def _waiting(self, task: Task) -> Waiting:
+        return Waiting(task.task_id, task.place, task.priority, self.charge_of(task))
+
+    def _returning(self, attempt: Attempt) -> Waiting | None:
+        """Return what stands in line again once an expired attempt was ended."""
+        task, agent = self.tasks[attempt.task_id], self.agents[attempt.agent]
+        is_lost = attempt.deadline_at > self.now
+        if is_lost and self._may_retry(task) and agent.definition.on_lost_lease == "retry":
+            return self._waiting(task)
+        return None
+
+    def claimed(self, worker: str, attempt_id: int, task_id: int, launch_token: str) -> Attempt:
+        """Turn a task into an attempt with a lease, and pay for it."""
+        task = self.tasks[task_id]
+        agent = self.agents[task.agent]
+        tokens = self.charge_of(task)
+        deadline = self.now + agent.definition.timeout
+        if agent.tokens:
+            agent.tokens.add(-tokens, self.now)
+        if agent.requests:
+            agent.requests.add(-1, self.now)
+        task.status, task.attempt_id, task.locked_by = "processing", attempt_id, worker
+        task.attempt_no += 1
+        task.attempt_count += 1
+        attempt = self.attempts[attempt_id] = Attempt(
+            attempt_id,
+            task_id,
+            agent.name,
+            agent.definition.launcher,
+            task.attempt_no,
+            worker,
+            min(self.now + agent.definition.lease, deadline),
+            deadline,
+            self.now,
+            tokens,
+            tokens if agent.tokens else None,
+            launch_token,
+            bucket=agent.tokens,
+        )
+        return attempt
+
+    # Leases
+
+    def expired(self, agent: str | None = None) -> list[Attempt]:
+        """Return the open attempts that have lost their right to their task."""
+        return [a for a in self.open_attempts(agent) if self._is_expired(a)]
+
+    def _is_expired(self, attempt: Attempt) -> bool:
+        grace = ADOPTION_GRACE if attempt.is_external else timedelta(0)
+        run_ended_at = attempt.run_ended_at
+        return (
+            attempt.deadline_at <= self.now
+            or attempt.lease_expires_at + grace <= self.now
+            or (run_ended_at is not None and run_ended_at + REPORT_GRACE <= self.now)
+        )
+
+    def end_expired(self, agent: str | None = None) -> tuple[int, int]:
+        """End them; say how many tasks went back in line, and how many failed."""
+        statuses = [self._end_one_expired(attempt) for attempt in self.expired(agent)]
+        return statuses.count("enqueued"), statuses.count("failed")
+
+    def _end_one_expired(self, attempt: Attempt) -> str:
+        """A lost lease goes back at once, a passed deadline waits as any failure does."""
+        definition = self.agents[attempt.agent].definition
+        if attempt.deadline_at <= self.now:
+            self._end(attempt, "failed", is_stop_pending=True)
+            return self._give_back(attempt, "timeout", True, None)
+        self._end(attempt, "lost", is_stop_pending=True)
+        may_retry = definition.on_lost_lease == "retry"
+        return self._give_back(attempt, "infrastructure", may_retry, timedelta(0))
+
+    def renew(self, worker: str, attempt_id: int) -> tuple[str, datetime | None]:
+        """Extend the lease that a worker still holds; answer its state and its lease."""
+        attempt = self.attempts.get(attempt_id)
+        if attempt is None:
+            return "lost", None
+        return self._renewed(worker, attempt), attempt.lease_expires_at
+
+    def _renewed(self, worker: str, attempt: Attempt) -> str:
+        if attempt.worker != worker:
+            return "lost"
+        if attempt.is_open:
+            if attempt.lease_expires_at <= self.now:
+                return "lost"
+            self._extend(attempt)
+            return "renewed"
+        if attempt.status in ("cancelled", "superseded") and attempt.is_stop_pending:
+            return "cancel_requested"
+        is_taken = attempt.status == "failed" and attempt.reported_at is None
+        return "lost" if attempt.status == "lost" or is_taken else "finished"
+
+    def _extend(self, attempt: Attempt) -> None:
+        lease = self.agents[attempt.agent].definition.lease
+        attempt.lease_expires_at = min(self.now + lease, attempt.deadline_at)
+
+    def adoptable(self) -> list[Attempt]:
+        """Return the attempts whose driver has gone, the longest expired first."""
+        return sorted(
+            (
+                a
+                for a in self.open_attempts()
+                if a.is_external and a.lease_expires_at <= self.now < a.deadline_at
+            ),
+            key=lambda a: a.lease_expires_at,
+        )
+
+    def adopted(self, worker: str, attempt: Attempt) -> None:
+        """Move the lease to another worker; attempt and launch token stay."""
+        attempt.worker = self.tasks[attempt.task_id].locked_by = worker
+        self._extend(attempt)
+
+    # Runs
+
+    def record_run(self, attempt: Attempt, run_id: str) -> None:
+        """Note the run of an attempt, also of one that has ended."""
+        if attempt.run_id is None:
+            attempt.run_id = run_id
+            attempt.status = "running" if attempt.status == "claimed" else attempt.status
+
+    def observe_run(self, attempt: Attempt, state: str, result_state: str | None) -> str:
+        """Take in what the launcher saw of a run; answer what follows."""
+        agent = self.agents[attempt.agent]
+        outcome, is_ended = ("renew", False)
+        if attempt.is_external:
+            outcome, is_ended = RUN_OUTCOMES.get(state, (outcome, is_ended))
+        if outcome == "pause_agent":
+            self.pause(agent.name, None)
+        attempt.run_ended_at = (attempt.run_ended_at or self.now) if is_ended else None
+        attempt.is_stop_pending = attempt.is_stop_pending and not is_ended
+        if not attempt.is_open:
+            return "none"
+
+        if attempt.deadline_at <= self.now:
+            self._end(attempt, "failed", is_stop_pending=not is_ended)
+            self._give_back(attempt, "timeout", True, None)
+            return "retry"
+        may_report = (
+            result_state == "SUCCESS"
+            and attempt.run_ended_at is not None
+            and attempt.run_ended_at + REPORT_GRACE > self.now
+        )
+        if outcome == "renew" or may_report:
+            self._extend(attempt)
+            return "renew"
+        if outcome == "retry":
+            self._end(attempt, "lost", is_stop_pending=False)
+            may_retry = agent.definition.on_lost_lease == "retry"
+            self._give_back(attempt, "infrastructure", may_retry, None)
+        else:
+            self._release(attempt, None)
+        return outcome
+
+    # Reports
+
+    def succeed(self, attempt: Attempt, result: Json, confidence: Any) -> tuple[str, str]:
+        """Take in a success: the left column of the table of what a report means."""
+        task = self.tasks[attempt.task_id]
+        attempt.is_stop_pending = False
+        reported_before, attempt.reported_at = attempt.reported_at, attempt.reported_at or self.now
+        is_reported_failure = attempt.status == "failed" and reported_before is not None
+        accepts = self.agents[task.agent].definition.late_results == "accept"
+
+        if task.attempt_id == attempt.attempt_id:
+            effect = "completed"
+        elif task.status in TERMINAL or attempt.status == "cancelled":
+            effect = "kept"
+        else:
+            effect = "completed" if is_reported_failure or accepts else "kept"
+
+        if effect == "completed":
+            if task.attempt_id not in (None, attempt.attempt_id):
+                self._end(self.attempts[task.attempt_id], "superseded", is_stop_pending=True)
+            attempt.status, attempt.finished_at = "succeeded", attempt.finished_at or self.now
+            self._move(task, "completed")
+            task.result, task.confidence, task.error_kind = result, confidence, None
+        elif result in (attempt.result, task.result):
+            effect = "none"
+        else:
+            attempt.result = result
+        self._settle(attempt)
+        return task.status, effect
+
+    def fail(
+        self, attempt: Attempt, error: Json, retryable: bool, retry_after: timedelta | None
+    ) -> tuple[str, str]:
+        """Take in a failure: the right column of the table of what a report means."""
+        task = self.tasks[attempt.task_id]
+        attempt.is_stop_pending = False
+        reported_before, attempt.reported_at = attempt.reported_at, attempt.reported_at or self.now
+        is_reported_failure = attempt.status == "failed" and reported_before is not None
+
+        effect = "none"
+        if task.attempt_id == attempt.attempt_id:
+            attempt.status, attempt.finished_at, attempt.error = "failed", self.now, error
+            status = self._give_back(attempt, error["kind"], retryable, retry_after)
+            effect = "retrying" if status == "enqueued" else "failed"
+        elif task.status in TERMINAL or attempt.status == "cancelled" or is_reported_failure:
+            effect = "none"
+        elif attempt.error != error:
+            attempt.error = error
+            effect = "recorded"
+        self._settle(attempt)
+        return task.status, effect
+
+    def release(self, attempt: Attempt, retry_in: timedelta) -> str:
+        """Hand a task back without spending the attempt, or say that a worker has stopped."""
+        task = self.tasks[attempt.task_id]
+        if attempt.is_open:
+            self._release(attempt, retry_in)
+        else:
+            attempt.is_stop_pending = False
+            self._settle(attempt)
+        return task.status
+
+    def _release(self, attempt: Attempt, retry_in: timedelta | None) -> None:
+        task = self.tasks[attempt.task_id]
+        self._end(attempt, "released", is_stop_pending=False)
+        self._settle(attempt, is_release=True)
+        if task.release_count < self.agents[attempt.agent].definition.max_releases:
+            task.available_at = self._after(task, retry_in)
+            task.attempt_count -= 1
+            task.release_count += 1
+            self._move(task, "enqueued")
+        else:
+            self._give_back(attempt, "infrastructure", True, retry_in)
+
+    # Usage
+
+    def report_usage(self, attempt: Attempt, calls: list[Json]) -> int:
+        """Record calls once each: the first numbers win, unknown ones are filled."""
+        changed = sum(self._record(attempt, dict(call)) for call in calls)
+        if changed and not attempt.is_open:
+            self._settle(attempt)
+        return changed
+
+    def _record(self, attempt: Attempt, call: Json) -> bool:
+        key = (call.pop("source"), call.pop("call_id"))
+        known = attempt.usage.get(key, {})
+        merged = {name: call[name] if known.get(name) is None else known[name] for name in call}
+        attempt.usage[key] = merged
+        return merged != known
+
+    def _settle(self, attempt: Attempt, is_release: bool = False) -> None:
+        """Replace what the attempt was charged with by what it used, as far as that is known."""
+        if attempt.charged_tokens is None:
+            return
+        used = attempt.used()
+        if used is None:
+            actual = 0 if is_release else attempt.charged_tokens
+        else:
+            actual = used[0] if used[1] else max(used[0], attempt.charged_tokens)
+        bucket = self.agents[attempt.agent].tokens
+        if bucket is not None and bucket is attempt.bucket:
+            bucket.add(attempt.charged_tokens - actual, self.now)
+        attempt.charged_tokens = actual
+
+    # What the acts have in common
+
+    def _move(self, task: Task, status: str) -> None:
+        task.status, task.attempt_id, task.locked_by = status, None, None
+        task.finished_at = self.now if status in TERMINAL else None
+
+    def _end(self, attempt: Attempt, status: str, *, is_stop_pending: bool) -> None:
+        """End an attempt from outside: it stays charged until it is heard of again."""
+        attempt.status, attempt.finished_at = status, self.now
+        attempt.is_stop_pending = is_stop_pending
+
+    def _may_retry(self, task: Task) -> bool:
+        own = task.max_attempts
+        most = self.agents[task.agent].definition.max_attempts if own is None else own
+        return task.attempt_count < most
+
+    def _give_back(
+        self, attempt: Attempt, kind: str, retryable: bool, retry_in: timedelta | None
+    ) -> str:
+        """Put a task whose attempt has ended back in line, or fail it."""
+        task = self.tasks[attempt.task_id]
+        if retryable and self._may_retry(task):
+            task.available_at = self._after(task, retry_in)
+            self._move(task, "enqueued")
+        else:
+            self._move(task, "failed")
+        task.error_kind = kind
+        return task.status
+
+    def _after(self, task: Task, delay: timedelta | None) -> datetime | Between:
+        """Return when a delay is over; None is the backoff: it doubles, less up to a tenth."""
+        if delay is not None:
+            return self.now + delay
+        definition = self.agents[task.agent].definition
+        doubled = definition.backoff_base * 2 ** (max(1, task.attempt_count) - 1)
+        longest = min(definition.backoff_max, doubled)
+        return Between(self.now + longest * 9 / 10 - MICROSECOND, self.now + longest + MICROSECOND)
