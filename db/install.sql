@@ -13,23 +13,23 @@
 \set file migrations/0003_create_row_types.sql \set sha256 20d89d1e4d6a5b2e98d36218ef082201762c9bba609f4a4be86dd6db9569eda0 \ir install/apply.sql
 
 -- functions/internal
-\set file functions/internal/_admit.sql \set sha256 f2c3055b5fedd1f41847127bade3a697fe7a77cc367590ceadd28164f76c6d39 \ir install/apply.sql
-\set file functions/internal/_agent_state.sql \set sha256 6480fcb0cbb7d5b4fbf62cc48b637abda45f1e825fba0607eb000a799d884782 \ir install/apply.sql
+\set file functions/internal/_admit.sql \set sha256 849ffe50f9bd3dfe00fad1b4ee6483bec97061fe51dc3dd6fe2f42f494438430 \ir install/apply.sql
+\set file functions/internal/_agent_state.sql \set sha256 6c51a645f1486ded032ff9a1d208e0ed215dfb1d11ba35d7e07f4d427af95d2e \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 532177601fa9976a73ffaae502b6b01725465907e7630ddab31a3a19927a9a35 \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
-\set file functions/internal/_best_priority.sql \set sha256 5ee7198487e4c64c948a393fe0907e248c8c3431b2422167ecf29300612b2f7a \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 5ade04005482234ab51e90ba750c1ece62e37568f149bf130c6df0438388a0d7 \ir install/apply.sql
-\set file functions/internal/_candidates.sql \set sha256 fcb15bef9865efcb25ccf71b0da16df3c423b2ab06715ea96dc030091e5a236d \ir install/apply.sql
-\set file functions/internal/_claim.sql \set sha256 de5aab869739606e55cc0b46fa5607d39e5ca5717d9652a050047b9c7d708b0c \ir install/apply.sql
-\set file functions/internal/_count_ahead.sql \set sha256 92e6e88345a157ace62d234d5a01340e4872a94df8e1246d52d63585861e0ed7 \ir install/apply.sql
+\set file functions/internal/_candidates.sql \set sha256 197e21b5ddf094615a183739e363800820fefc79625ebc40adddddf88aca7bf1 \ir install/apply.sql
+\set file functions/internal/_claim.sql \set sha256 dfc724645546e326caddeec1b96bd3be889356a8f43cfad7d53308dbb3926be8 \ir install/apply.sql
+\set file functions/internal/_count_ahead.sql \set sha256 4a65dad55f279dfa5a1752e84bc74bdef796721ed3adb1e7cd844837cc02685b \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 1505b79837be2b30700e891d33c82fe4fc0ca8ba607dbde2fb6da6bb65b3b678 \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 adb4a051012f74a5904509a9301057f0be0eddb4678aa32e5d142ebe158240c1 \ir install/apply.sql
+\set file functions/internal/_estimate.sql \set sha256 90a7b3cd67185b61ce1978eee7034186277545a63f17ea43e9cc965cd387cfe5 \ir install/apply.sql
 \set file functions/internal/_exact.sql \set sha256 455671cb8f315cfb1c726aec478afb7bfcc0afb89864fe18ac50baabd064ed63 \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
 \set file functions/internal/_explain_running.sql \set sha256 00cead3918517f3123b7dc614261bbc871e8a2c0977c70ffccf8136c2274f932 \ir install/apply.sql
-\set file functions/internal/_explain_waiting.sql \set sha256 f31ae76015af822e08dac8139774ec23a0b66b33a6564b97788348a03c356c89 \ir install/apply.sql
+\set file functions/internal/_explain_waiting.sql \set sha256 570f3c0536e0007ec4c898c0b594ab3bcec0c6866f895e4c2c0c0478cfa0d430 \ir install/apply.sql
 \set file functions/internal/_fits.sql \set sha256 875d338575ae51616b453d2afab136e6ba187f219eb5c298502d93cbcda18355 \ir install/apply.sql
 \set file functions/internal/_get_agent.sql \set sha256 fb0113ce03655f74f5b572bc02e4484625039f6432ec3d74838c406a4b6e9d4b \ir install/apply.sql
 \set file functions/internal/_get_attempt.sql \set sha256 60045301ada32043d5ae26eadb80393f962474ba7b9b55a843601fa799b79589 \ir install/apply.sql
@@ -37,8 +37,8 @@
 \set file functions/internal/_get_task.sql \set sha256 c6fc5e6f42709483cd56eec6216f7d4ea40c3fe6125110c0190ad0df22ec5703 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307 \ir install/apply.sql
 \set file functions/internal/_has_expired.sql \set sha256 78cf24adac71ecf215d46f8423cf695291e6322dd4478ce51ce96aac9d9b8c98 \ir install/apply.sql
-\set file functions/internal/_head_fits.sql \set sha256 c35a9d74be178d13af9e0523d9ff79160a175e5e4eff4df7a8aa28f18b8e35b7 \ir install/apply.sql
-\set file functions/internal/_head_tokens.sql \set sha256 77d1d0f12de2ca755c4de4ba5faa8934d783f09263bbd6c72fed8418d317d44a \ir install/apply.sql
+\set file functions/internal/_head.sql \set sha256 0fa29a8e81305b9d8376a201a150267cccdcd27b4f5ee5c2abd912669854753d \ir install/apply.sql
+\set file functions/internal/_head_fits.sql \set sha256 4d7638866f262b97ae0201853a4e39a3a5c5df1be97c62d58b0196de8f9d430c \ir install/apply.sql
 \set file functions/internal/_in_use.sql \set sha256 c8790fb5345e871914d116c638a4d307972084fb9bc5a1cac61f8abcf5a49908 \ir install/apply.sql
 \set file functions/internal/_is_expired.sql \set sha256 b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12 \ir install/apply.sql
 \set file functions/internal/_is_external.sql \set sha256 5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b \ir install/apply.sql
@@ -99,7 +99,7 @@
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 
 -- functions/worker
-\set file functions/worker/adopt.sql \set sha256 28e4394bb2bb5a388d9b5c5df2b2c48fb9a99e6fd8d8f438318dae799aee498f \ir install/apply.sql
+\set file functions/worker/adopt.sql \set sha256 08dea0211125f795516304358adbf64741311d23f549e36d2fa94f6014e5ccc0 \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 832c5b40a86f7acee2d14ea48bfbec35ad002afcc59a6dce71586653b6165da0 \ir install/apply.sql
 \set file functions/worker/observe_run.sql \set sha256 8bfd9af0ef5aa90f88ef3119c979e83c4f45e6bfd76ef9b35385d70f3fdbc728 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
@@ -127,10 +127,10 @@
 \set file functions/operator/retry.sql \set sha256 c26f542f819b28dc1af1549b2c504b076d9495d3ccf82c627cdbf2a027945c52 \ir install/apply.sql
 
 -- functions/viewer
-\set file functions/viewer/agent_status.sql \set sha256 dba926c0ae050e72b55000fa396be7c176d57874327421b0c2f4ca3f55a31bbe \ir install/apply.sql
+\set file functions/viewer/agent_status.sql \set sha256 49209390084e7640438a102c867cb5553d288359577ed977d3f34f3e1136c3ac \ir install/apply.sql
 \set file functions/viewer/batch_progress.sql \set sha256 11cf33c25ab77eaf5520703aabdce002ded4782b6233a47881f3460f83ac226e \ir install/apply.sql
 \set file functions/viewer/explain_task.sql \set sha256 35df128eda72e67713e36dfb6ec4d93ce61503c1bab88b693a0274f06924e3eb \ir install/apply.sql
-\set file functions/viewer/health.sql \set sha256 228e71694a9ab4d928e67de6c830e0ab63b8c79be82afe930f5c026f81d99f4a \ir install/apply.sql
+\set file functions/viewer/health.sql \set sha256 a37efa07f37cece695c5ffbf9f589c2a2fd924fd317bdffd1f789a5dbe1ea8a2 \ir install/apply.sql
 \set file functions/viewer/list_tasks.sql \set sha256 b8ec49b728031463727d79ec08e6b8efe30ff6c0820627ff5e71d1b28e23d214 \ir install/apply.sql
 \set file functions/viewer/schema_version.sql \set sha256 f451f0971e84e14822f60ff1b0e39b4ea6641d73f1114d518675eaec53ede4c4 \ir install/apply.sql
 \set file functions/viewer/server_time.sql \set sha256 0f5e4990a8b04d9c7f4865c6c6617474d0f70ae3750d91abb4cbfdbc808c21bf \ir install/apply.sql

@@ -23,7 +23,7 @@ begin
     with head as (
         select
             t.task_id, t.priority, t.created_at,
-            coalesce(t.estimated_tokens, p_agent.default_estimated_tokens) as tokens
+            forebay._estimate(p_agent, t) as tokens
         from forebay.tasks as t
         where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready
             and t.priority >= coalesce(p_floor, -32768)

@@ -12,7 +12,7 @@ begin
         when p_agent.paused_until > p_now then 'paused'
         when forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks) >= p_agent.max_concurrent_tasks then 'full'
         when forebay._room(p_agent, p_now) = 0 then 'out_of_requests'
-        when not forebay._head_fits(p_agent, p_now) then 'out_of_tokens'
+        when not forebay._head_fits(p_agent, forebay._head(p_agent.agent, p_now), p_now) then 'out_of_tokens'
         else 'open'
     end;
 end;

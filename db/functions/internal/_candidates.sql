@@ -19,7 +19,7 @@ as $function$
 declare
     v_now    timestamptz := forebay._now();
     v_agent  forebay.agents;
-    v_room   integer;
+    v_head   forebay.tasks;
 begin
     for v_agent in
         select a.* from forebay.agents as a
@@ -28,13 +28,13 @@ begin
             and (a.paused_until is null or a.paused_until <= v_now)
     loop
         agent := v_agent.agent;
-        v_room := forebay._room(v_agent, v_now);
-        priority := case when v_room > 0 then forebay._best_priority(agent, v_now) end;
+        v_head := case when forebay._room(v_agent, v_now) > 0 then forebay._head(agent, v_now) end;
+        priority := v_head.priority::integer;
         if priority is null then
             if forebay._has_expired(agent, v_now) then
                 return next;
             end if;
-        elsif forebay._head_fits(v_agent, v_now) then
+        elsif forebay._head_fits(v_agent, v_head, v_now) then
             return next;
         end if;
     end loop;

@@ -41,7 +41,7 @@ begin
 
     perform forebay._wake_due(p_agent, v_now, 10000);
     v_room := forebay._room(v_agent, v_now);
-    if v_room = 0 or forebay._best_priority(p_agent, v_now) is null then
+    if v_room = 0 or (forebay._head(p_agent, v_now)).task_id is null then
         perform forebay._end_expired(p_agent, 1000);
         v_room := forebay._room(v_agent, forebay._now());
     end if;

@@ -19,7 +19,7 @@ begin
         v_answer.reason := 'delayed';
     end if;
 
-    v_answer.ahead := case when v_answer.reason <> 'delayed' then forebay._count_ahead(p_task) end;
+    v_answer.ahead := case when v_answer.reason <> 'delayed' then forebay._count_ahead(p_task, v_now) end;
     if v_answer.reason = 'open' then
         v_answer.reason := case when v_answer.ahead > 0 then 'behind_others' else 'ready' end;
     end if;
@@ -28,7 +28,7 @@ begin
         when 'paused' then nullif(v_agent.paused_until, 'infinity')
         when 'delayed' then p_task.available_at
         when 'out_of_requests' then forebay._refilled_at(v_agent, null, v_now)
-        when 'out_of_tokens' then forebay._refilled_at(v_agent, forebay._head_tokens(v_agent), v_now)
+        when 'out_of_tokens' then forebay._refilled_at(v_agent, forebay._estimate(v_agent, forebay._head(v_agent.agent, v_now)), v_now)
     end;
     v_answer.explanation := forebay._waiting_words(v_answer, v_agent, p_task);
     return v_answer;

@@ -31,7 +31,7 @@ begin
         case when a.paused_until > v_now then a.paused_until end, case when a.paused_until > v_now then a.pause_reason end,
         (
             select min(t.created_at) from forebay.tasks as t
-            where t.agent = a.agent and t.status = 'enqueued' and t.is_ready
+            where t.agent = a.agent and t.status = 'enqueued' and (t.is_ready or t.available_at <= v_now)
         ),
         a.job_id, a.entry_point, a.lease, a.timeout, a.max_attempts
     from forebay.agents as a

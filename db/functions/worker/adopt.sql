@@ -10,7 +10,7 @@ as $function$
 -- Attempt and launch token stay. Without a run id: launch again with the same token, and get the same run. With one: ask
 -- its state and pass it to observe_run.
 --
--- Returns    one row an attempt, the longest expired first
+-- Returns    one row an attempt, by id; of more than p_limit those that expired first
 -- Writes     forebay.task_attempts.worker, lease_expires_at; forebay.tasks.locked_by
 -- Locks      the tasks, by id, then their attempts, skipping what somebody else holds
 -- Errors     22023  p_worker, p_launchers or p_limit is wrong
