@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,8 @@ from support.daemon import (
     QUICK,
     attempts,
     diary_pids,
+    ended,
     enqueue,
-    install_fake_agents,
     is_alive,
     register,
     running,
@@ -31,27 +30,8 @@ from support.daemon import (
     usage,
 )
 
+pytestmark = pytest.mark.usefixtures("fake_agents")
 Db = psycopg.Connection
-
-
-@pytest.fixture(autouse=True)
-def fake_agents(monkeypatch: pytest.MonkeyPatch) -> None:
-    install_fake_agents(monkeypatch)
-
-
-@pytest.fixture
-def daemon_dsn(role_dsn: Callable[..., str]) -> str:
-    """Return the DSN of a role that may do what a daemon does, and no more."""
-    return role_dsn("worker", "agent")
-
-
-@pytest.fixture
-def diary(tmp_path: Path) -> Path:
-    return tmp_path / "diary"
-
-
-def ended(db: Db, task_id: int, seconds: float = 10) -> dict[str, Any]:
-    return until(lambda: (row := task(db, task_id))["finished_at"] and row, seconds)
 
 
 def test_work_is_done_and_reported_twice(db: Db, daemon_dsn: str, tmp_path: Path) -> None:

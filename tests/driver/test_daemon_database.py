@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +20,6 @@ from forebay.schema import upgrade
 from support.daemon import (
     attempts,
     enqueue,
-    install_fake_agents,
     register,
     running,
     task,
@@ -28,22 +27,13 @@ from support.daemon import (
 )
 from support.server import roomy_folder
 
+pytestmark = pytest.mark.usefixtures("fake_agents")
 Db = psycopg.Connection
 BY_NOTIFICATION = Pace(poll_first=60, poll_longest=60, sweep=60)
 LISTENER = """
 select s.pid from pg_stat_activity as s
 where s.application_name = 'forebay listener' and s.datname = current_database()
 """
-
-
-@pytest.fixture(autouse=True)
-def fake_agents(monkeypatch: pytest.MonkeyPatch) -> None:
-    install_fake_agents(monkeypatch)
-
-
-@pytest.fixture
-def daemon_dsn(role_dsn: Callable[..., str]) -> str:
-    return role_dsn("worker", "agent")
 
 
 @pytest.fixture

@@ -65,11 +65,6 @@ def connection_reset() -> None:
 
 
 @pytest.fixture
-def daemon_dsn(role_dsn: Callable[..., str]) -> str:
-    return role_dsn("worker", "agent")
-
-
-@pytest.fixture
 def workspace() -> Workspace:
     return Workspace()
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -16,8 +14,8 @@ from support.daemon import (
     attempts,
     daemon_process,
     diary_pids,
+    ended,
     enqueue,
-    install_fake_agents,
     is_alive,
     register,
     running,
@@ -25,26 +23,8 @@ from support.daemon import (
     until,
 )
 
+pytestmark = pytest.mark.usefixtures("fake_agents")
 Db = psycopg.Connection
-
-
-@pytest.fixture(autouse=True)
-def fake_agents(monkeypatch: pytest.MonkeyPatch) -> None:
-    install_fake_agents(monkeypatch)
-
-
-@pytest.fixture
-def daemon_dsn(role_dsn: Callable[..., str]) -> str:
-    return role_dsn("worker", "agent")
-
-
-@pytest.fixture
-def diary(tmp_path: Path) -> Path:
-    return tmp_path / "diary"
-
-
-def finished(db: Db, task_id: int) -> dict[str, Any]:
-    return until(lambda: (row := task(db, task_id))["finished_at"] and row)
 
 
 def statuses(db: Db, task_id: int) -> list[str]:
@@ -82,7 +62,7 @@ def test_lj1_a_killed_daemon_costs_one_lease(
         daemon.kill()
         until(lambda: not is_alive(pid), 1)
     with running(daemon_dsn, tmp_path):
-        assert finished(db, task_id)["status"] == "completed"
+        assert ended(db, task_id)["status"] == "completed"
     assert statuses(db, task_id) == ["lost", "succeeded"]
     assert f"ended {attempts(db, task_id)[0]['attempt_id']} " not in diary.read_text()
 
@@ -96,7 +76,7 @@ def test_killed_between_launch_and_record_nothing_runs_twice(
     with daemon_process(daemon_dsn, tmp_path, "die before record_run") as daemon:
         assert daemon.wait(10) == -signal.SIGKILL
     with running(daemon_dsn, tmp_path):
-        assert finished(db, task_id)["status"] == "completed"
+        assert ended(db, task_id)["status"] == "completed"
     lost, succeeded = attempts(db, task_id)
     assert (lost["status"], lost["run_id"]) == ("lost", None)
     assert succeeded["status"] == "succeeded"

@@ -19,7 +19,7 @@ from forebay.daemon import Pace
 from forebay.leases import Lease, read_clock
 from forebay.pool import Database
 from forebay.renewal import LeaseKeeper
-from support.daemon import attempts, enqueue, install_fake_agents, register, running, task
+from support.daemon import attempts, enqueue, register, running, task
 from support.relay import Relay
 
 Db = psycopg.Connection
@@ -56,28 +56,27 @@ def sweep_until_ended(db: Db, task_id: int) -> None:
 
 def test_tm1_a_daemon_with_a_wrong_clock_keeps_short_leases(
     db: Db,
-    role_dsn: Callable[..., str],
+    daemon_dsn: str,
     tmp_path: Path,
+    fake_agents: None,
     wrong_clock: timedelta,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Work of several leases is done in one attempt, without a poll that would ask about it."""
-    install_fake_agents(monkeypatch)
     register(db, lease=2 * SECOND)
     task_id = enqueue(db, "sleep", seconds=4)
     idle = Pace(poll_first=60, poll_longest=60, sweep=60)
-    with running(role_dsn("worker", "agent"), tmp_path, pace=idle):
+    with running(daemon_dsn, tmp_path, pace=idle):
         sweep_until_ended(db, task_id)
     assert [attempt["status"] for attempt in attempts(db, task_id)] == ["succeeded"]
 
 
 def test_tm1_a_worker_with_a_wrong_clock_keeps_short_leases(
-    db: Db, role_dsn: Callable[..., str], wrong_clock: timedelta
+    db: Db, daemon_dsn: str, wrong_clock: timedelta
 ) -> None:
     """The handler works through several leases, and nothing tells it to stop."""
     operator.register_agent(db, agent="parse", lease=SECOND)
     task_id = submitter.enqueue(db, agent="parse", payload={})
-    one = Worker(role_dsn("worker", "agent"), agent="parse")
+    one = Worker(daemon_dsn, agent="parse")
 
     @one.handler
     def handle(task: Task) -> dict[str, bool]:

@@ -19,14 +19,10 @@ from forebay.launchers import LaunchRefused
 from forebay.launchers.local import Exit, LocalLauncher
 from forebay.pool import Database
 from forebay.rows import ClaimedAttempt
-from support.daemon import FAKE_AGENTS, install_fake_agents, is_alive, until
+from support.daemon import FAKE_AGENTS, is_alive, until
 
+pytestmark = pytest.mark.usefixtures("fake_agents")
 NOWHERE = Database("host=/nonexistent user=nobody password=topsecret dbname=forebay")
-
-
-@pytest.fixture(autouse=True)
-def fake_agents(monkeypatch: pytest.MonkeyPatch) -> None:
-    install_fake_agents(monkeypatch)
 
 
 @pytest.fixture

@@ -19,12 +19,11 @@ from psycopg.conninfo import make_conninfo
 from forebay import Reject, Result, Retry, Task, Worker, jsonb
 from forebay.calls import operator, reader, submitter, viewer, worker
 from forebay.errors import ConnectError, MissingSettingError, RefusedError, UnknownAgentError
-from forebay.rows import TaskDetail
 from forebay.worker import loop
 from support.daemon import usage
+from support.worker import SECOND, detail, enqueue, register
 
 DSN = Callable[..., str]
-SECOND = timedelta(seconds=1)
 
 
 @pytest.fixture
@@ -46,29 +45,21 @@ def make(role_dsn: DSN) -> Callable[..., Worker]:
     return make
 
 
-def register(conn: psycopg.Connection, **options: Any) -> None:
-    """Define `parse` with a short lease and no waiting between attempts."""
-    defaults = {"lease": SECOND, "backoff_base": SECOND / 100, "backoff_max": SECOND / 10}
-    operator.register_agent(conn, agent="parse", **defaults | options)
-
-
-def enqueue(conn: psycopg.Connection, count: int = 1, **payload: Any) -> list[int]:
-    """Enqueue tasks of `parse` and return their ids."""
-    tasks = [{"payload": payload | {"n": n}} for n in range(count)]
-    return [row.task_id for row in submitter.enqueue_many(conn, agent="parse", tasks=tasks)]
-
-
-def detail(conn: psycopg.Connection, task_id: int) -> TaskDetail:
-    """Return what is known of a task."""
-    return viewer.task_detail(conn, task_id=task_id)
-
-
 def wait_until(condition: Callable[[], bool], seconds: float = 10) -> None:
     """Fail unless the condition comes true in time."""
     give_up_at = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < give_up_at, "it did not happen in time"
         time.sleep(0.02)
+
+
+def raising(error: Exception) -> Callable[[Task], None]:
+    """Return a handler that raises this."""
+
+    def handle(task: Task) -> None:
+        raise error
+
+    return handle
 
 
 @contextmanager
@@ -175,11 +166,7 @@ def test_an_exception_fails_the_attempt_with_its_type_and_text(
     """It is tried again until the attempts are used up."""
     (task_id,) = enqueue(caller)
     one = make()
-
-    @one.handler
-    def handle(task: Task) -> None:
-        raise KeyError("total \0 \ud800")
-
+    one.handler(raising(KeyError("total \0 \ud800")))
     with running(one) as finished:
         wait_until(lambda: detail(caller, task_id).status == "failed")
     assert finished == [1]
@@ -196,11 +183,7 @@ def test_reject_fails_the_task_for_good(
     """One attempt is enough, and the reason is kept; it counts as finished."""
     (task_id,) = enqueue(caller)
     one = make()
-
-    @one.handler
-    def handle(task: Task) -> None:
-        raise Reject("the PDF is encrypted")
-
+    one.handler(raising(Reject("the PDF is encrypted")))
     assert one.run(until_empty=True) == 1
     found = detail(caller, task_id)
     assert (found.status, found.attempt_count) == ("failed", 1)
@@ -215,10 +198,9 @@ def test_retry_waits_as_long_as_it_says(
     (task_id,) = enqueue(caller)
     one = make()
 
-    @one.handler
-    def handle(task: Task) -> None:
-        raise Retry("the provider is busy", after=timedelta(minutes=5), kind="rate_limited")
-
+    one.handler(
+        raising(Retry("the provider is busy", after=timedelta(minutes=5), kind="rate_limited"))
+    )
     assert one.run(until_empty=True) == 0
     found = detail(caller, task_id)
     assert found.status == "enqueued"
@@ -232,11 +214,7 @@ def test_rt5_a_waiting_time_that_overflows_loses_no_task(
     register(caller, backoff_base=timedelta(days=300), backoff_max=timedelta(days=300))
     (task_id,) = enqueue(caller)
     one = make()
-
-    @one.handler
-    def handle(task: Task) -> None:
-        raise Retry(after=timedelta.max)
-
+    one.handler(raising(Retry(after=timedelta.max)))
     assert one.run(until_empty=True) == 0
     assert detail(caller, task_id).status == "enqueued"
 

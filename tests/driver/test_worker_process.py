@@ -16,13 +16,12 @@ import psycopg
 import pytest
 
 from forebay import Task, Worker, schema
-from forebay.calls import operator, reader, submitter, viewer, worker
+from forebay.calls import operator, reader, worker
 from forebay.embedded import Server
-from forebay.rows import TaskDetail
 from support.server import INSTALLER, login_role, running_server
+from support.worker import SECOND, detail, enqueue, register
 
 DSN = Callable[..., str]
-SECOND = timedelta(seconds=1)
 TESTS = Path(__file__).parents[1]
 
 
@@ -80,24 +79,6 @@ def caller(connect: Callable[..., psycopg.Connection]) -> psycopg.Connection:
     conn = connect("all")
     register(conn)
     return conn
-
-
-def register(conn: psycopg.Connection) -> None:
-    """Define `parse` with a short lease and no waiting between attempts."""
-    operator.register_agent(
-        conn, agent="parse", lease=SECOND, backoff_base=SECOND / 100, backoff_max=SECOND / 10
-    )
-
-
-def enqueue(conn: psycopg.Connection, count: int = 1, **payload: Any) -> list[int]:
-    """Enqueue tasks of `parse` and return their ids."""
-    tasks = [{"payload": payload}] * count
-    return [row.task_id for row in submitter.enqueue_many(conn, agent="parse", tasks=tasks)]
-
-
-def detail(conn: psycopg.Connection, task_id: int) -> TaskDetail:
-    """Return what is known of a task."""
-    return viewer.task_detail(conn, task_id=task_id)
 
 
 def wait_for(conn: psycopg.Connection, task_id: int, *statuses: str, seconds: float = 15) -> None:

@@ -109,6 +109,11 @@ def attempts(db: psycopg.Connection, task_id: int) -> list[dict[str, Any]]:
     return _rows(db, query, task_id)
 
 
+def ended(db: psycopg.Connection, task_id: int, seconds: float = 10) -> dict[str, Any]:
+    """Wait until the task has ended, and return its row."""
+    return until(lambda: (row := task(db, task_id))["finished_at"] and row, seconds)
+
+
 def usage(db: psycopg.Connection, task_id: int) -> list[tuple[str, int | None]]:
     """Return the id and the input tokens of each model call of a task, by id."""
     return db.execute(
