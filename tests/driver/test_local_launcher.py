@@ -191,6 +191,17 @@ def test_output_goes_to_a_private_file_of_bounded_size(
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
+def test_old_output_is_removed_at_the_start(tmp_path: Path) -> None:
+    """After two weeks an attempt's output goes; what is younger, or somebody else's file, stays."""
+    names = {"attempt-1.log": 15, "attempt-2.log": 13, "notes.log": 15}
+    for name, days in names.items():
+        (tmp_path / name).touch()
+        at = time.time() - days * 86400
+        os.utime(tmp_path / name, (at, at))
+    LocalLauncher(NOWHERE, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"attempt-2.log", "notes.log"}
+
+
 DAEMON = """
 import sys, time
 sys.path.insert(0, sys.argv[1])

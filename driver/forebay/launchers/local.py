@@ -7,8 +7,11 @@ import json
 import os
 import signal
 import socket
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from forebay.pool import Database
 
 ENTRY_POINTS = "forebay.agents"
 MAX_LOG_BYTES = 10 * 1024 * 1024
+LOG_DAYS = 14
 CANCEL_GRACE = 0.5  # seconds from SIGTERM to SIGKILL when the work is no longer wanted
 
 
@@ -53,8 +57,9 @@ class LocalLauncher:
 
     The process reports over a connection of its own to `database`. `slots` None means one a
     processor. `on_end` is called, from another thread, when a process has ended.
-    Its output goes to `attempt-ID.log` in `log_dir`, 10 MiB at most; nothing removes it. A run id
-    is the machine's name, the process id and the attempt. Linux only.
+    Its output goes to `attempt-ID.log` in `log_dir`, 10 MiB at most; a launcher that starts
+    removes what is older than 14 days. A run id is the machine's name, the process id and the
+    attempt. Linux only.
     """
 
     name = "local"
@@ -69,6 +74,7 @@ class LocalLauncher:
         self._processes: dict[str, AttemptProcess] = {}  # by run id
         self._run_ids: dict[str, str] = {}  # by launch token
         _check(log_dir)
+        _remove_old_logs(log_dir)
 
     def launch(self, attempt: LaunchableAttempt) -> str:
         """Start the attempt's process and return its run id; the same token gives the same run."""
@@ -126,6 +132,14 @@ def _check(log_dir: Path) -> None:
         raise ForebayError(
             f"Agents' output cannot be kept in {log_dir} ({error.strerror}): pass another folder."
         ) from error
+
+
+def _remove_old_logs(log_dir: Path) -> None:
+    oldest = time.time() - timedelta(days=LOG_DAYS).total_seconds()
+    for log in log_dir.glob("attempt-*.log"):
+        with suppress(OSError):  # another launcher's, or removed by one
+            if log.stat().st_mtime < oldest:
+                log.unlink()
 
 
 def _entry_point_names() -> frozenset[str]:
