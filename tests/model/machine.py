@@ -25,6 +25,7 @@ Item = TypeVar("Item")
 AGENTS = {"red": "pull", "green": "pull", "blue": "lakeflow"}
 WORKERS = st.sampled_from(["w1", "w2"])
 PRIORITIES = st.sampled_from([0, 10, -10, 0])
+BATCH_SIZES = st.sampled_from([3, 1, 2, 5, 10])
 PICKS = st.integers(0, 50)
 DELAYS = st.sampled_from([0, 0.000001, 7, 60]).map(lambda s: timedelta(seconds=s))
 RESULTS = st.integers(1, 3).map(lambda n: {"n": n})
@@ -68,9 +69,9 @@ DOCUMENTS = st.lists(
     max_size=4,
 )
 LIMITS = {
-    "max_concurrent_tasks": st.sampled_from([None, 1, 2, 3, 0]),
-    "max_tpm": st.sampled_from([None, 1200, 6000, 0]),
-    "max_rpm": st.sampled_from([None, 6, 60, 1]),
+    "max_concurrent_tasks": st.sampled_from([None, 3, 2, 1, 3, 2, 1, 0]),
+    "max_tpm": st.sampled_from([None, 6000, 1200, 3000, 6000, 1200, 0]),
+    "max_rpm": st.sampled_from([None, None, 60, 6]),
     "lease": st.sampled_from([20, 60]).map(lambda s: timedelta(seconds=s)),
     "timeout": st.sampled_from([3600, 100, 15]).map(lambda s: timedelta(seconds=s)),
     "max_attempts": st.sampled_from([3, 2, 1]),
@@ -122,21 +123,25 @@ class Walk(RuleBasedStateMachine):
 
     # Agents
 
-    @initialize(red=LIMITED, green=LIMITED, blue=LIMITED)
-    def start(self, **limits: dict[str, Any]) -> None:
-        for agent, chosen in limits.items():
+    @initialize(limits=st.lists(LIMITED, min_size=3, max_size=3), documents=DOCUMENTS)
+    def start(self, limits: list[dict[str, Any]], documents: list[dict[str, Any]]) -> None:
+        for agent, chosen in zip(AGENTS, limits, strict=True):
             self.define(agent, chosen)
+            self.put_in(agent, [dict(document) for document in documents])
+        self.claim("w1", list(AGENTS), None, 5)
 
     def define(self, agent: str, limits: dict[str, Any]) -> None:
         definition = Definition(launcher=AGENTS[agent], **limits)
         self.stage.value("register_agent", agent=agent, launcher=AGENTS[agent], **limits)
         self.model.register(agent, definition)
 
+    @precondition(has_attempts)
     @rule(agent=st.sampled_from(list(AGENTS)), limits=LIMITED)
     def register(self, agent: str, limits: dict[str, Any]) -> None:
         self.go_to(self.model.now + MICROSECOND)  # a claim and a limit never at one moment
         self.define(agent, limits)
 
+    @precondition(has_attempts)
     @rule(
         agent=st.sampled_from(list(AGENTS)),
         name=st.sampled_from(["max_concurrent_tasks", "max_tpm", "max_rpm"]),
@@ -148,12 +153,14 @@ class Walk(RuleBasedStateMachine):
         definition.pop("launcher")
         self.define(agent, definition)
 
-    @rule(agent=st.sampled_from([*AGENTS, None]), seconds=st.sampled_from([None, 1, 30]))
+    @precondition(has_attempts)
+    @rule(agent=st.sampled_from([*AGENTS, None]), seconds=st.sampled_from([1, 5, 30, None]))
     def pause(self, agent: str | None, seconds: int | None) -> None:
         until = None if seconds is None else self.model.now + timedelta(seconds=seconds)
         paused = self.stage.value("pause_agent", agent=agent, until=until, reason="r", actor="a")
         assert paused == self.model.pause(agent, until)
 
+    @precondition(has_attempts)
     @rule(agent=st.sampled_from([*AGENTS, None]))
     def resume(self, agent: str | None) -> None:
         assert self.stage.value("resume_agent", agent=agent) == self.model.resume(agent)
@@ -178,6 +185,9 @@ class Walk(RuleBasedStateMachine):
 
     @rule(agent=st.sampled_from(list(AGENTS)), documents=DOCUMENTS)
     def enqueue(self, agent: str, documents: list[dict[str, Any]]) -> None:
+        self.put_in(agent, documents)
+
+    def put_in(self, agent: str, documents: list[dict[str, Any]]) -> None:
         model = self.model
         for document in documents:
             if "run_after" in document:
@@ -251,22 +261,26 @@ class Walk(RuleBasedStateMachine):
 
     # Claims and leases
 
+    @rule(worker=WORKERS, batch_size=BATCH_SIZES)
+    def dequeue(self, worker: str, batch_size: int) -> None:
+        self.claim(worker, list(AGENTS), None, batch_size)
+
+    @rule(batch_size=BATCH_SIZES)
+    def resume_and_dequeue(self, batch_size: int) -> None:
+        self.resume(None)
+        self.claim("w1", None, ["pull", "lakeflow"], batch_size)
+
     @rule(
         worker=WORKERS,
         which=st.sampled_from(
-            [
-                (list(AGENTS), None),
-                (None, None),
-                (None, ["lakeflow"]),
-                (None, ["pull", "lakeflow"]),
-                (["red"], None),
-                (["red", "blue"], ["pull"]),
-            ]
+            [(None, None), (None, ["lakeflow"]), (["red"], None), (["red", "blue"], ["pull"])]
         ),
-        batch_size=st.sampled_from([1, 2, 3, 5, 10]),
+        batch_size=BATCH_SIZES,
     )
-    def dequeue(self, worker: str, which: Any, batch_size: int) -> None:
-        agents, launchers = which
+    def dequeue_some(self, worker: str, which: Any, batch_size: int) -> None:
+        self.claim(worker, *which, batch_size)
+
+    def claim(self, worker: str, agents: Any, launchers: Any, batch_size: int) -> None:
         allowed = self.model.claims(agents, launchers, batch_size)
         rows = self.stage.rows(
             "dequeue", worker=worker, agents=agents, batch_size=batch_size, launchers=launchers
@@ -290,11 +304,13 @@ class Walk(RuleBasedStateMachine):
         got = {r["attempt_id"]: (r["state"], moment(r["lease_expires_at"])) for r in rows}
         assert got == {attempt_id: self.model.renew(worker, attempt_id) for attempt_id in ids}
 
+    @precondition(has_attempts)
     @rule()
     def sweep(self) -> None:
         swept = self.stage.value("sweep")
         assert (swept["requeued"], swept["failed"]) == self.model.end_expired()
 
+    @precondition(has_attempts)
     @rule(worker=WORKERS, limit=st.sampled_from([1, 100]))
     def adopt(self, worker: str, limit: int) -> None:
         adoptable = self.model.adoptable()
