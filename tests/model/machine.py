@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 from model import compare
 from model.bucket import MICROSECOND
 from model.insight import moments
-from model.model import Model
+from model.model import ADOPTION_GRACE, Model
 from model.records import TERMINAL, Attempt, Definition
 from model.stage import Stage, moment
 
@@ -26,6 +26,7 @@ AGENTS = {"red": "pull", "green": "pull", "blue": "lakeflow"}
 WORKERS = st.sampled_from(["w1", "w2"])
 PRIORITIES = st.sampled_from([0, 10, -10, 0])
 BATCH_SIZES = st.sampled_from([3, 1, 2, 5, 10])
+ATTEMPTS = st.sampled_from(["open", "late", "any"])
 PICKS = st.integers(0, 50)
 DELAYS = st.sampled_from([0, 0.000001, 7, 60]).map(lambda s: timedelta(seconds=s))
 RESULTS = st.integers(1, 3).map(lambda n: {"n": n})
@@ -102,11 +103,18 @@ class Walk(RuleBasedStateMachine):
         self.model = Model(stage.clock.now())
         self.look = stage.look()
 
-    def attempt(self, number: int, is_open: bool) -> Attempt:
-        """Choose an attempt, one that still holds its task if that is asked for."""
-        return pick(
-            (is_open and self.model.open_attempts()) or list(self.model.attempts.values()), number
-        )
+    def attempt(self, number: int, which: str) -> Attempt:
+        """Choose an attempt: an open one, a late one whose task goes on without it, or any."""
+        attempts = list(self.model.attempts.values())
+        chosen = {
+            "open": [a for a in attempts if a.is_open],
+            "late": [
+                a
+                for a in attempts
+                if not a.is_open and self.model.tasks[a.task_id].status not in TERMINAL
+            ],
+        }
+        return pick(chosen.get(which) or attempts, number)
 
     def task_ids(self, numbers: Iterable[int]) -> list[int]:
         """Choose tasks, one of 50 numbers being of no task."""
@@ -311,6 +319,13 @@ class Walk(RuleBasedStateMachine):
         assert (swept["requeued"], swept["failed"]) == self.model.end_expired()
 
     @precondition(has_attempts)
+    @rule()
+    def lose_all_leases(self) -> None:
+        ends = [a.lease_expires_at for a in self.model.open_attempts()]
+        self.go_to(max(ends, default=self.model.now) + ADOPTION_GRACE)
+        self.sweep()
+
+    @precondition(has_attempts)
     @rule(worker=WORKERS, limit=st.sampled_from([1, 100]))
     def adopt(self, worker: str, limit: int) -> None:
         adoptable = self.model.adoptable()
@@ -328,15 +343,15 @@ class Walk(RuleBasedStateMachine):
     @precondition(has_attempts)
     @rule(number=PICKS)
     def record_run(self, number: int) -> None:
-        attempt = self.attempt(number, True)
+        attempt = self.attempt(number, "open")
         run_id = f"run {attempt.attempt_id}"
         self.stage.value("record_run", attempt_id=attempt.attempt_id, run_id=run_id)
         self.model.record_run(attempt, run_id)
 
     @precondition(has_attempts)
-    @rule(number=PICKS, is_open=st.sampled_from([True, True, False]), run=RUNS)
-    def observe_run(self, number: int, is_open: bool, run: tuple[str, str | None]) -> None:
-        attempt = self.attempt(number, is_open)
+    @rule(number=PICKS, which=ATTEMPTS, run=RUNS)
+    def observe_run(self, number: int, which: str, run: tuple[str, str | None]) -> None:
+        attempt = self.attempt(number, which)
         seen = Jsonb({"life_cycle_state": run[0], "result_state": run[1]})
         answer = self.stage.value("observe_run", attempt_id=attempt.attempt_id, run=seen)
         assert answer == self.model.observe_run(attempt, *run)
@@ -344,9 +359,9 @@ class Walk(RuleBasedStateMachine):
     # Reports
 
     @precondition(has_attempts)
-    @rule(number=PICKS, is_open=st.booleans(), result=RESULTS, confidence=CONFIDENCES)
-    def complete(self, number: int, is_open: bool, result: Any, confidence: Any) -> None:
-        attempt = self.attempt(number, is_open)
+    @rule(number=PICKS, which=ATTEMPTS, result=RESULTS, confidence=CONFIDENCES)
+    def complete(self, number: int, which: str, result: Any, confidence: Any) -> None:
+        attempt = self.attempt(number, which)
         status = self.stage.value(
             "complete",
             attempt_id=attempt.attempt_id,
@@ -356,16 +371,16 @@ class Walk(RuleBasedStateMachine):
         assert status == self.model.succeed(attempt, result, confidence)[0]
 
     @precondition(has_attempts)
-    @rule(reports=st.lists(st.tuples(PICKS, RESULTS), min_size=1, max_size=4))
-    def complete_many(self, reports: list[tuple[int, Any]]) -> None:
-        ids = [self.attempt(number, number % 2 == 0).attempt_id for number, _ in reports]
+    @rule(reports=st.lists(st.tuples(PICKS, ATTEMPTS, RESULTS), min_size=1, max_size=4))
+    def complete_many(self, reports: list[tuple[int, str, Any]]) -> None:
+        ids = [self.attempt(number, which).attempt_id for number, which, _ in reports]
         rows = self.stage.rows(
             "complete_many",
             attempt_ids=[*ids, -1],
-            results=[Jsonb(r) for _, r in reports] + [Jsonb({})],
+            results=[Jsonb(r) for *_, r in reports] + [Jsonb({})],
         )
         expected: list[tuple[int, str | None, str]] = [(-1, None, "none")]
-        first = dict(zip(reversed(ids), (r for _, r in reversed(reports)), strict=True))
+        first = dict(zip(reversed(ids), (r for *_, r in reversed(reports)), strict=True))
         for attempt_id in sorted(first):
             answer = self.model.succeed(self.model.attempts[attempt_id], first[attempt_id], None)
             expected.append((attempt_id, *answer))
@@ -374,13 +389,13 @@ class Walk(RuleBasedStateMachine):
     @precondition(has_attempts)
     @rule(
         number=PICKS,
-        is_open=st.booleans(),
+        which=ATTEMPTS,
         error=ERRORS,
         retryable=st.sampled_from([True, True, False]),
         retry_after=st.one_of(st.none(), DELAYS),
     )
-    def fail(self, number: int, is_open: bool, **report: Any) -> None:
-        attempt = self.attempt(number, is_open)
+    def fail(self, number: int, which: str, **report: Any) -> None:
+        attempt = self.attempt(number, which)
         sent = report | {"error": Jsonb(report["error"])}
         status = self.stage.value("fail", attempt_id=attempt.attempt_id, **sent)
         assert status == self.model.fail(attempt, **report)[0]
@@ -388,16 +403,16 @@ class Walk(RuleBasedStateMachine):
     @precondition(has_attempts)
     @rule(
         number=PICKS,
-        is_open=st.booleans(),
+        which=ATTEMPTS,
         kind=st.sampled_from(["task.completed", "task.failed", "task.usage"]),
         result=RESULTS,
         error=ERRORS,
         calls=st.one_of(st.none(), CALLS),
     )
     def callback(
-        self, number: int, is_open: bool, kind: str, result: Any, error: Any, calls: Any
+        self, number: int, which: str, kind: str, result: Any, error: Any, calls: Any
     ) -> None:
-        attempt, model = self.attempt(number, is_open), self.model
+        attempt, model = self.attempt(number, which), self.model
         data = {"task_id": str(attempt.task_id), "attempt_id": attempt.attempt_id}
         if kind == "task.usage":
             calls = calls or [
@@ -418,18 +433,18 @@ class Walk(RuleBasedStateMachine):
         assert answer == expected
 
     @precondition(has_attempts)
-    @rule(number=PICKS, is_open=st.sampled_from([True, True, False]), retry_in=DELAYS)
-    def release(self, number: int, is_open: bool, retry_in: timedelta) -> None:
-        attempt = self.attempt(number, is_open)
+    @rule(number=PICKS, which=ATTEMPTS, retry_in=DELAYS)
+    def release(self, number: int, which: str, retry_in: timedelta) -> None:
+        attempt = self.attempt(number, which)
         status = self.stage.value(
             "release", attempt_id=attempt.attempt_id, reason="r", retry_in=retry_in
         )
         assert status == self.model.release(attempt, retry_in)
 
     @precondition(has_attempts)
-    @rule(number=PICKS, is_open=st.booleans(), calls=CALLS)
-    def report_usage(self, number: int, is_open: bool, calls: list[dict[str, Any]]) -> None:
-        attempt = self.attempt(number, is_open)
+    @rule(number=PICKS, which=ATTEMPTS, calls=CALLS)
+    def report_usage(self, number: int, which: str, calls: list[dict[str, Any]]) -> None:
+        attempt = self.attempt(number, which)
         changed = self.stage.value(
             "report_usage", attempt_id=attempt.attempt_id, usage=Jsonb(calls)
         )

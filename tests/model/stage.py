@@ -65,8 +65,9 @@ class Stage:
         self.caller.close()
 
     def empty(self) -> None:
-        """Forget all agents and tasks, and make it noon again."""
+        """Forget all agents and tasks, make it noon again, and let chance repeat itself."""
         self.superuser.execute(EMPTY)
+        self.caller.execute("select setseed(0)")
         self.clock.set(NOON)
 
     def rows(self, function: str, **arguments: Any) -> list[Any]:
