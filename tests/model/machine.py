@@ -321,8 +321,8 @@ class Walk(RuleBasedStateMachine):
     @precondition(has_attempts)
     @rule()
     def lose_all_leases(self) -> None:
-        ends = [a.lease_expires_at for a in self.model.open_attempts()]
-        self.go_to(max(ends, default=self.model.now) + ADOPTION_GRACE)
+        ends = [a.lease_expires_at + ADOPTION_GRACE for a in self.model.open_attempts()]
+        self.go_to(max([self.model.now, *ends]))
         self.sweep()
 
     @precondition(has_attempts)
