@@ -101,7 +101,7 @@ class Desk:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a dequeue claimed, in order, and the agents whose expired leases it ended on the way."""
+    """What a dequeue claimed, in order, and the agents whose leases it had to end for it."""
 
     claimed: tuple[int, ...]
     ended: frozenset[str]
@@ -121,11 +121,6 @@ def _rounds(
     if not left or not able:
         ended = frozenset(d.agent for d in desks.values() if d.has_ended_expired)
         yield Outcome(got, ended)
-        return
-    if len(able) == 1 and not got:  # alone: served once, and its expired leases stay ended
-        claimed, desk = able[0].claim(left, LOWEST)
-        ended = frozenset({desk.agent} if desk.has_ended_expired else ())
-        yield Outcome(tuple(w.task_id for w in claimed), ended)
         return
 
     best = max(desk.priority for desk in able)

@@ -296,7 +296,9 @@ class Walk(RuleBasedStateMachine):
         claimed = tuple(row["task_id"] for row in rows)
         outcome = next((o for o in allowed if o.claimed == claimed), None)
         assert outcome, f"claimed {claimed}, allowed {[o.claimed for o in allowed]}"
-        for agent in outcome.ended:
+        ended = self.stage.ended_of([a.attempt_id for a in self.model.expired()])
+        assert outcome.ended <= ended  # of an agent that claims nothing they may end, too
+        for agent in ended:
             self.model.end_expired(agent)
         for row in rows:
             attempt = self.model.claimed(

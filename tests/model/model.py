@@ -275,10 +275,11 @@ class Model:
     def _end_one_expired(self, attempt: Attempt) -> str:
         """A lost lease goes back at once, a passed deadline waits as any failure does."""
         definition = self.agents[attempt.agent].definition
+        may_run = attempt.run_ended_at is None
         if attempt.deadline_at <= self.now:
-            self._end(attempt, "failed", is_stop_pending=True)
+            self._end(attempt, "failed", is_stop_pending=may_run)
             return self._give_back(attempt, "timeout", True, None)
-        self._end(attempt, "lost", is_stop_pending=True)
+        self._end(attempt, "lost", is_stop_pending=may_run)
         may_retry = definition.on_lost_lease == "retry"
         return self._give_back(attempt, "infrastructure", may_retry, timedelta(0))
 

@@ -86,6 +86,15 @@ class Stage:
         (value,) = self.rows(function, **arguments)
         return value
 
+    def ended_of(self, attempt_ids: list[int]) -> set[str]:
+        """Return the agents of those attempts that have ended."""
+        rows = self.superuser.execute(
+            "select distinct a.agent from forebay.task_attempts as a"
+            " where a.attempt_id = any(%s) and a.finished_at is not null",
+            [attempt_ids],
+        )
+        return {agent for (agent,) in rows}
+
     def look(self) -> dict[str, Any]:
         """Return what is in the tables, and what the viewer is told of it."""
         row = self.superuser.execute(LOOK).fetchone()

@@ -12,7 +12,7 @@ from model.machine import Walk
 from model.stage import Stage
 
 WALK = settings(
-    max_examples=150,
+    max_examples=120,
     stateful_step_count=50,
     derandomize=True,
     database=None,
@@ -35,5 +35,5 @@ def test_the_database_does_what_the_model_does(stage: Stage) -> None:
 def test_the_database_does_what_the_model_does_on_new_walks(stage: Stage) -> None:
     """The same on ten times as many walks, which differ from run to run."""
     run_state_machine_as_test(
-        partial(Walk, stage), settings=settings(WALK, max_examples=1500, derandomize=False)
+        partial(Walk, stage), settings=settings(WALK, max_examples=1200, derandomize=False)
     )
