@@ -45,3 +45,17 @@ grant execute on function forebay.sweep to forebay_upkeep;
 -- everybody: which release is installed, and what time it is there
 grant execute on function forebay.schema_version, forebay.server_time to
 forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_viewer, forebay_reader, forebay_upkeep;
+
+-- types: a table with a column of one of ours would hold up every later migration of it
+do $types$
+declare
+    v_type name;
+begin
+    for v_type in
+        select t.typname from pg_catalog.pg_type as t
+        where t.typnamespace = 'forebay'::regnamespace and t.typelem = 0
+    loop
+        execute pg_catalog.format('revoke all on type forebay.%I from public', v_type);
+    end loop;
+end;
+$types$;

@@ -11,7 +11,7 @@ create table forebay.installation (
     installation_id   uuid        not null default gen_random_uuid(),
     system_identifier bigint      not null,
     is_branch         boolean     not null default false,
-    opened_at         timestamptz,
+    opened_in         bigint,
     max_payload_bytes integer     not null default 1048576,
     max_result_bytes  integer     not null default 1048576,
     max_batch_size    integer     not null default 10000,
@@ -28,8 +28,8 @@ comment on table forebay.installation is
 'One row: the identity of this database, whether it is a copy, and the settings that hold for all agents.';
 comment on column forebay.installation.system_identifier is
 'Of the cluster that this row was written in; another value there means a restored copy.';
-comment on column forebay.installation.opened_at is
-'When an operator let this branch or copy dispatch; null on a branch means that it refuses to.';
+comment on column forebay.installation.opened_in is
+'The cluster in which an operator let this branch or copy dispatch; a copy of it elsewhere has to be opened anew.';
 
 create table forebay.agents (
     agent                    text        not null,

@@ -39,9 +39,9 @@ INTERNAL = "functions/internal"
 FAULTS = [
     Fault(
         "no agent lock",
-        f"{INTERNAL}/_claim.sql",
-        "if forebay._is_limited(v_agent) then",
-        "if false then",
+        f"{INTERNAL}/_open_line.sql",
+        "perform forebay._lock_agent(p_agent, p_waits);",
+        "",
         claims.test_oa1_the_count_sees_the_claim_before,
     ),
     Fault(
@@ -77,7 +77,7 @@ FAULTS = [
     Fault(
         "renewal by another worker",
         "functions/worker/renew_leases.sql",
-        "        and a.worker = p_worker and",
+        "        and a.worker = v_worker and",
         "        and",
         ownership.test_le4_nobody_renews_the_lease_of_another_worker,
     ),
@@ -241,9 +241,9 @@ FAULTS = [
     ),
     Fault(
         "a limit of 1 needs a sweeper",
-        f"{INTERNAL}/_claim.sql",
-        "perform forebay._end_expired(p_agent, 1000);",
-        "",
+        f"{INTERNAL}/_open_line.sql",
+        "v_swept := forebay._end_expired(p_agent, 1000);",
+        "v_swept := (0, 0, 0);",
         budgets.test_sl2_a_limit_of_one_needs_no_sweeper,
     ),
     Fault(

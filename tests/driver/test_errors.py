@@ -53,7 +53,7 @@ def test_a_closed_copy_and_a_huge_payload_are_told_by_class(
     """Each QF4xx has its class, and brings the database's hint along."""
     with pytest.raises(errors.TooLargeError, match="1048576"):
         submitter.enqueue(caller, agent="parse", payload={"text": "x" * 2_000_000})
-    superuser.execute("update forebay.installation set is_branch = true, opened_at = null")
+    superuser.execute("update forebay.installation set is_branch = true, opened_in = null")
     with pytest.raises(errors.InstallationClosedError) as caught:
         worker.dequeue(caller, worker="w")
     assert "open_installation" in (caught.value.hint or "")

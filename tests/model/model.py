@@ -422,8 +422,9 @@ class Model:
         if attempt.is_open:
             self._release(attempt, retry_in)
         else:
+            has_stopped = attempt.status == "cancelled" and attempt.is_stop_pending
             attempt.is_stop_pending = False
-            self._settle(attempt)
+            self._settle(attempt, is_release=has_stopped)
         return task.status
 
     def _release(self, attempt: Attempt, retry_in: timedelta | None) -> None:

@@ -12,7 +12,7 @@ create or replace function forebay.callback(p_event jsonb)
 as $function$
 -- Take in a webhook event: the same effect as complete, fail or report_usage, any number of times, in any order.
 --
--- p_event is {"type": "task.completed" | "task.failed" | "task.usage", "timestamp": …, "data": {"task_id", "attempt_id",
+-- p_event is {"type": "task.completed" | "task.failed" | "task.usage", "timestamp": ..., "data": {"task_id", "attempt_id",
 -- "result", "confidence", "error", "retryable", "retry_after_seconds", "usage"}}. Usage is recorded first, whatever the type.
 --
 -- Returns    {"task_id", "status", "effect"}: effect is completed, retrying, failed, kept, recorded or none

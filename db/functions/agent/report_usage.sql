@@ -40,7 +40,16 @@ begin
     loop
         v_changed := v_changed + forebay._record_usage(p_attempt_id, v_usage)::integer;
     end loop;
-    if v_changed > 0 and v_attempt.finished_at is not null then
+    if v_changed = 0 then
+        return 0;
+    end if;
+    -- Written even when nothing changes in it: a report in an older snapshot, which cannot see the usage, then gets 40001.
+    update forebay.task_attempts as a
+    set trace_id = coalesce(a.trace_id, (
+        select min(u.trace_id) from forebay.attempt_usage as u where u.attempt_id = p_attempt_id
+    ))
+    where a.attempt_id = p_attempt_id;
+    if v_attempt.finished_at is not null then
         perform forebay._settle(v_attempt);
     end if;
     return v_changed;

@@ -20,7 +20,7 @@ begin
     v_now := forebay._now();
 
     update forebay.task_attempts as a
-    set status = 'cancelled', finished_at = greatest(v_now, a.started_at), is_stop_pending = true
+    set status = 'cancelled', finished_at = greatest(v_now, a.started_at), is_stop_pending = a.run_ended_at is null
     where a.finished_at is null
         and a.attempt_id in (select t.attempt_id from forebay.tasks as t where t.task_id = any(v_ids));
 

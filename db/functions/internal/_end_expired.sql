@@ -21,16 +21,13 @@ begin
     select array_agg(locked.task_id) into v_tasks from (
         select t.task_id
         from forebay.tasks as t
-        where t.task_id in (
-            select a.task_id
-            from forebay.task_attempts as a
-            cross join forebay.installation as i
-            where a.finished_at is null and (p_agent is null or a.agent = p_agent)
-                and forebay._is_expired(a, v_now, i.adoption_grace, i.report_grace)
-            limit p_limit
-        )
+        inner join forebay.task_attempts as a on a.task_id = t.task_id and a.attempt_id = t.attempt_id
+        cross join forebay.installation as i
+        where a.finished_at is null and (p_agent is null or a.agent = p_agent)
+            and forebay._is_expired(a, v_now, i.adoption_grace, i.report_grace)
         order by t.task_id
-        for no key update skip locked
+        limit p_limit
+        for no key update of t skip locked
     ) as locked;
     if v_tasks is null then
         return v_swept;
@@ -49,7 +46,8 @@ begin
     with ended as (
         update forebay.task_attempts as a
         set status = case when a.deadline_at <= v_now then 'failed' else 'lost' end,
-            error = forebay._expiry_error(a, v_now), finished_at = greatest(v_now, a.started_at), is_stop_pending = true
+            error = forebay._expiry_error(a, v_now), finished_at = greatest(v_now, a.started_at),
+            is_stop_pending = a.run_ended_at is null
         where a.attempt_id = any(v_attempts)
         returning a.*
     ), verdicts as (

@@ -12,8 +12,7 @@ declare
     v_answer forebay.task_explanation;
 begin
     v_answer.reason := forebay._agent_state(v_agent, v_now);
-    perform 1 from forebay.installation as i where i.opened_at is not null or forebay._is_original(i);
-    if not found then
+    if not forebay._may_dispatch() then
         v_answer.reason := 'not_open';
     elsif p_task.available_at > v_now and v_answer.reason <> 'paused' then
         v_answer.reason := 'delayed';

@@ -5,17 +5,18 @@ create or replace function forebay._get_agent(p_agent text)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The agent of that name.
+-- The agent of that name, to the letter: the copy of p_agent is compared by the default collation.
 --
 -- Errors  22023  p_agent is null
 --         QF301  there is none
 declare
+    v_name  text := p_agent;
     v_agent forebay.agents;
 begin
     if p_agent is null then
         raise exception 'p_agent must not be null' using errcode = '22023';
     end if;
-    select a.* into v_agent from forebay.agents as a where a.agent = p_agent;
+    select a.* into v_agent from forebay.agents as a where a.agent = v_name;
     if not found then
         raise exception 'agent "%" does not exist', left(p_agent, 200)
             using errcode = 'QF301', hint = 'Register it with forebay.register_agent, or see forebay.agent_status().';
@@ -24,4 +25,4 @@ begin
 end;
 $function$;
 
-comment on function forebay._get_agent is 'The agent of that name.';
+comment on function forebay._get_agent is 'The agent of that name, to the letter: the copy of p_agent is compared by the default collation.';

@@ -15,7 +15,7 @@ begin
     if v_type = 'null' then
         return null;
     end if;
-    if v_type = 'number' or (v_type = 'string' and v_text ~ '^\s*[+-]?[0-9]{1,40}(\.[0-9]{1,40})?\s*$') then
+    if v_type = 'number' or (v_type = 'string' and v_text ~ '^[[:space:]]*[+-]?[0-9]{1,40}([.][0-9]{1,40})?[[:space:]]*$') then
         return v_text::numeric;
     end if;
     raise exception '"%" must be a number, not %', p_key, left((p_document -> p_key)::text, 60) using errcode = '22023';

@@ -14,7 +14,7 @@ begin
     if v_text is null then
         return null;
     end if;
-    if v_text !~ '^\s*[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}.*(Z|z|[+-][0-9]{2}(:?[0-9]{2})?)\s*$' then
+    if v_text !~ '^[[:space:]]*[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}.*(Z|z|[+-][0-9]{2}(:?[0-9]{2})?)[[:space:]]*$' then
         raise exception '"%" must be a time like 2026-01-31T12:00:00Z, not "%"', p_key, left(v_text, 60)
             using errcode = '22023';
     end if;

@@ -12,7 +12,7 @@ declare
     v_round forebay.serving_round;
 begin
     with candidates as materialized (
-        select c.agent, coalesce(c.priority, -32768) as priority
+        select c.agent, c.priority
         from forebay._candidates(p_agents, p_launchers) as c
         where c.agent <> all(p_except)
     ), best as (

@@ -8,19 +8,17 @@ as $function$
 -- Pause an agent, or every one (p_agent null), until p_until; null resumes. Say how many changed.
 --
 -- Writes  forebay.agents, forebay.audit_log
--- Locks   the agents' budget rows, by name
+-- Locks   the agents, by name: it waits for admissions that are under way
 declare
+    v_agent   text := p_agent;
     v_changed text[];
 begin
-    perform 1 from forebay.agent_budgets as b
-    where p_agent is null or b.agent = p_agent
-    order by b.agent
-    for no key update;
+    perform forebay._lock_definition(v_agent);
 
     with changed as (
         update forebay.agents as a
         set paused_until = p_until, pause_reason = case when p_until is not null then p_reason end
-        where (p_agent is null or a.agent = p_agent)
+        where (v_agent is null or a.agent = v_agent)
             and (p_until is not null or a.paused_until is not null)
         returning a.agent
     )

@@ -36,7 +36,7 @@ begin
     v_effect := forebay._report_effect(
         p_is_success, coalesce(v_task.attempt_id = p_attempt_id, false), v_task.status, v_attempt, v_agent.late_results
     );
-    if v_effect = 'kept' and p_result is not distinct from coalesce(v_attempt.result, v_task.result)
+    if v_effect = 'kept' and (p_result is not distinct from v_attempt.result or p_result is not distinct from v_task.result)
         or v_effect = 'recorded' and v_attempt.error is not distinct from p_error then
         v_effect := 'none';
     end if;
@@ -56,7 +56,8 @@ begin
 
     if v_effect = 'completed' then
         update forebay.task_attempts as a
-        set status = 'superseded', finished_at = greatest(v_now, a.started_at), is_stop_pending = true
+        set status = 'superseded', finished_at = greatest(v_now, a.started_at),
+            is_stop_pending = a.run_ended_at is null
         where a.attempt_id = v_task.attempt_id and a.attempt_id <> p_attempt_id;
         update forebay.tasks as t
         set status = 'completed', result = p_result, confidence = p_confidence, error = null,

@@ -26,7 +26,9 @@ begin
         if forebay._json_number(p_data, 'retry_after_seconds') not between 0 and 31557600 then
             raise exception '"retry_after_seconds" must be from 0 to a year' using errcode = '22023';
         end if;
-        v_retry_after := make_interval(secs => forebay._json_number(p_data, 'retry_after_seconds')::double precision);
+        v_retry_after := make_interval(
+            secs => round(forebay._json_number(p_data, 'retry_after_seconds'), 6)::double precision
+        );
         return forebay._report(
             p_attempt_id, false, null, null, forebay._error(p_data -> 'error'),
             coalesce(forebay._json_boolean(p_data, 'retryable'), true), v_retry_after

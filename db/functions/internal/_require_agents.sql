@@ -16,6 +16,9 @@ begin
         return;
     end if;
     foreach v_name in array p_agents loop
+        if v_name is null then
+            raise exception 'p_agents must not hold null' using errcode = '22023';
+        end if;
         perform forebay._get_agent(v_name);
     end loop;
 end;

@@ -9,12 +9,11 @@ as $function$
 --
 -- Errors  QF401  this database is a copy and may not dispatch
 begin
-    perform 1 from forebay.installation as i where i.opened_at is not null or forebay._is_original(i);
-    if not found then
+    if not forebay._may_dispatch() then
         raise exception 'this database is a branch or a restored copy and does not dispatch'
             using errcode = 'QF401',
                 detail = 'Its tasks belong to the database it was copied from.',
-                hint = 'An operator opens it with forebay.open_installation(p_reason => ''…'').';
+                hint = 'An operator opens it with forebay.open_installation(p_reason => ''...'').';
     end if;
 end;
 $function$;

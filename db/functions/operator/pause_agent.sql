@@ -14,7 +14,7 @@ as $function$
 --
 -- Returns    how many agents were paused
 -- Writes     forebay.agents, forebay.audit_log
--- Locks      the agents' budget rows, by name: it waits for admissions that are under way
+-- Locks      the agents, by name: it waits for admissions that are under way
 -- Errors     22023  p_until is not in the future
 --            QF301  no such agent
 -- Called by  forebay_operator

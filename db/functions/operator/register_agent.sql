@@ -31,26 +31,28 @@ as $function$
 -- A limit that is null does not limit; 0 admits nothing. A bucket keeps its level, cut to the new burst; a new one is full.
 --
 -- Writes     forebay.agents, forebay.agent_budgets, forebay.agent_settlements, forebay.audit_log
--- Locks      the agent's budget row, then the agent
+-- Locks      the agent's lock and budget row: it waits for admissions that are under way
 -- Errors     22023  an argument is out of its range
 -- Called by  forebay_operator
 declare
     v_old    forebay.agents;
-    v_new    forebay.agents;
+    v_new    forebay.agents := (
+        p_agent, p_launcher, p_job_id, p_entry_point, p_max_concurrent_tasks, p_max_tpm, p_max_rpm, p_tpm_burst,
+        forebay._exact(p_lease), forebay._exact(p_timeout), p_max_attempts, p_max_releases, forebay._exact(p_backoff_base),
+        forebay._exact(p_backoff_max), p_on_lost_lease, p_late_results, p_default_estimated_tokens, p_retention,
+        null, null, null, null
+    )::forebay.agents;
     v_levels record;
     v_now    timestamptz;
 begin
-    perform 1 from forebay.agent_budgets as b where b.agent = p_agent for no key update;
-    v_now := forebay._now();
-    select a.* into v_old from forebay.agents as a where a.agent = p_agent;
-
-    v_new := (
-        p_agent, p_launcher, p_job_id, p_entry_point, p_max_concurrent_tasks, p_max_tpm, p_max_rpm, p_tpm_burst,
-        forebay._exact(p_lease), forebay._exact(p_timeout), p_max_attempts, p_max_releases, forebay._exact(p_backoff_base),
-        forebay._exact(p_backoff_max), p_on_lost_lease, p_late_results, p_default_estimated_tokens, p_retention, v_old.paused_until, v_old.pause_reason, coalesce(v_old.created_at, v_now),
-        v_now
-    )::forebay.agents;
     perform forebay._require_agent_definition(v_new);
+    perform forebay._lock_definition(v_new.agent);
+    v_now := forebay._now();
+    select a.* into v_old from forebay.agents as a where a.agent = v_new.agent;
+    v_new.paused_until := v_old.paused_until;
+    v_new.pause_reason := v_old.pause_reason;
+    v_new.created_at := coalesce(v_old.created_at, v_now);
+    v_new.updated_at := v_now;
     select l.* into v_levels from forebay._levels(v_old, v_now) as l;
 
     insert into forebay.agents values (v_new.*)
@@ -66,7 +68,7 @@ begin
 
     insert into forebay.agent_budgets as b (agent, tokens, requests, refilled_at, limited_since)
     values (
-        p_agent,
+        v_new.agent,
         case when p_max_tpm is not null then least(v_levels.tokens, forebay._token_burst(v_new)) end,
         case when p_max_rpm is not null then least(v_levels.requests, forebay._request_burst(v_new)) end,
         v_now,
@@ -74,9 +76,12 @@ begin
     )
     on conflict (agent) do update set
         tokens = excluded.tokens, requests = excluded.requests, refilled_at = excluded.refilled_at,
-        limited_since = case when v_levels.tokens is null then excluded.limited_since else b.limited_since end;
+        limited_since = case
+            when v_levels.tokens is null or v_new.max_tpm is null then excluded.limited_since
+            else b.limited_since
+        end;
     delete from forebay.agent_settlements as s
-    where s.agent = p_agent and (p_max_tpm is null or s.settlement_id = any(v_levels.folded));
+    where s.agent = v_new.agent and (p_max_tpm is null or s.settlement_id = any(v_levels.folded));
 
     perform forebay._audit('register_agent', null, p_agent, p_reason, p_actor, to_jsonb(v_new));
 end;

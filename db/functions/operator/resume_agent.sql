@@ -9,7 +9,7 @@ as $function$
 --
 -- Returns    how many agents were paused before
 -- Writes     forebay.agents, forebay.audit_log
--- Locks      the agents' budget rows, by name
+-- Locks      the agents, by name
 -- Errors     QF301  no such agent
 -- Called by  forebay_operator
 begin

@@ -55,7 +55,7 @@ begin
         end loop;
     exception when data_exception or sqlstate 'QF402' then
         get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
-        raise exception 'task %: %', v_ordinal, v_message using errcode = v_state, hint = v_hint;
+        raise exception 'task %: %', v_ordinal, v_message using errcode = v_state, hint = concat_ws(' ', nullif(v_hint, ''), 'Nothing was enqueued.');
     end;
 
     insert into forebay.tasks

@@ -11,7 +11,8 @@ as $function$
 -- Errors     QF301  no such agent
 -- Called by  forebay_viewer
 declare
-    v_now timestamptz := forebay._now();
+    v_agents text[] := p_agents;
+    v_now    timestamptz := forebay._now();
 begin
     perform forebay._require_agents(p_agents);
     return query
@@ -41,7 +42,7 @@ begin
         from forebay.task_attempts as o
         where o.agent = a.agent and o.finished_at is null
     ) as flight
-    where p_agents is null or a.agent = any(p_agents)
+    where v_agents is null or a.agent = any(v_agents)
     order by a.agent;
 end;
 $function$;

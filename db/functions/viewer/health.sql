@@ -9,15 +9,15 @@ as $function$
 --
 -- oldest_transaction_at sees only sessions of roles that forebay_owner may see; grant it pg_read_all_stats to see all.
 --
--- Returns    one row; dispatchers are those seen in the last day, the latest first
+-- Returns    one row; dispatchers are those that claimed or swept, the latest first; a sweep forgets those of yesterday
 -- Called by  forebay_viewer
 declare
     v_now    timestamptz := forebay._now();
     v_health forebay.health_report;
 begin
     select
-        forebay.schema_version(), i.installation_id, i.is_branch or not forebay._is_original(i),
-        i.opened_at is not null or forebay._is_original(i),
+        forebay.schema_version(), i.installation_id, forebay._is_copy(i),
+        forebay._may_dispatch(),
         (
             select coalesce(jsonb_agg(to_jsonb(d) order by greatest(d.last_claim_at, d.last_sweep_at) desc), '[]')
             from forebay.dispatchers as d

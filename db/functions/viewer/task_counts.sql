@@ -16,13 +16,17 @@ as $function$
 -- Returns    one row a status that p_statuses lets through, in the order of a task's life, 0 included
 -- Errors     22023  a status does not exist
 -- Called by  forebay_viewer
+declare
+    v_statuses  text[] := p_statuses;
+    v_agents    text[] := p_agents;
+    v_customers text[] := p_customers;
 begin
-    perform forebay._require_statuses(p_statuses);
+    perform forebay._require_statuses(v_statuses);
     return query
     select words.status, count(t.task_id)
     from unnest(array['enqueued', 'processing', 'completed', 'failed', 'cancelled']) with ordinality as words (status, place)
-    left join forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t on t.status = words.status
-    where p_statuses is null or words.status = any(p_statuses)
+    left join forebay._matching_tasks(p_from, p_to, v_statuses, v_agents, v_customers) as t on t.status = words.status
+    where v_statuses is null or words.status = any(v_statuses)
     group by words.status, words.place
     order by words.place;
 end;

@@ -12,35 +12,34 @@ as $function$
 --
 -- Returns    one row an attempt, by id; of more than p_limit those that expired first
 -- Writes     forebay.task_attempts.worker, lease_expires_at; forebay.tasks.locked_by
--- Locks      the tasks, by id, then their attempts, skipping what somebody else holds
+-- Locks      the tasks, then their attempts, skipping what somebody else holds
 -- Errors     22023  p_worker, p_launchers or p_limit is wrong
 --            QF401  this database is a copy
 -- Called by  forebay_worker
 declare
-    v_tasks    bigint[];
-    v_attempts bigint[];
-    v_now      timestamptz;
+    v_launchers text[] := p_launchers;
+    v_tasks     bigint[];
+    v_attempts  bigint[];
+    v_now       timestamptz;
 begin
     perform forebay._require_worker(p_worker);
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
     if p_launchers is null then
         raise exception 'p_launchers must not be null' using errcode = '22023';
     end if;
+    perform forebay._require_launchers(v_launchers);
     perform forebay._require_open();
     v_now := forebay._now();
 
     select array_agg(locked.task_id) into v_tasks from (
         select t.task_id
         from forebay.tasks as t
-        where t.task_id in (
-            select a.task_id from forebay.task_attempts as a
-            where a.finished_at is null and a.launcher = any(p_launchers) and forebay._is_external(a.launcher)
-                and a.lease_expires_at <= v_now and a.deadline_at > v_now
-            order by a.lease_expires_at
-            limit p_limit
-        )
-        order by t.task_id
-        for no key update skip locked
+        inner join forebay.task_attempts as a on a.task_id = t.task_id and a.attempt_id = t.attempt_id
+        where a.finished_at is null and a.launcher = any(v_launchers) and forebay._is_external(a.launcher)
+            and a.lease_expires_at <= v_now and a.deadline_at > v_now
+        order by a.lease_expires_at, t.task_id
+        limit p_limit
+        for no key update of t skip locked
     ) as locked;
     select array_agg(locked.attempt_id) into v_attempts from (
         select a.attempt_id

@@ -18,25 +18,32 @@ as $function$
 -- Claim up to p_batch_size tasks for p_worker: each becomes an attempt with a lease.
 --
 -- Agents that have room are served in the order of their best waiting priority; equals share the batch, the first of them
--- is random. An agent that another call is admitting for is skipped, and waited for only when nothing else was claimed.
+-- is random. An agent that another call is admitting for is skipped, and waited for only when nothing else was claimed. A
+-- lock that led to nothing is given back at once, by rolling its subtransaction back. The parameters are copied: a copy
+-- compares by the default collation, a parameter by whatever the caller's argument had, past the indexes.
 -- Call it in a transaction of its own: the agents it claimed for stay locked until commit. Without p_agents and
 -- p_launchers it serves the agents of launcher pull.
 --
 -- Returns    one row an attempt; none when nothing could start at this moment
 -- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_budgets, forebay.agent_settlements, forebay.dispatchers
 -- Locks      one agent's budget row after the other without waiting, then tasks and attempts without waiting
--- Errors     22023  p_worker or p_batch_size is wrong
+-- Errors     22023  p_worker, p_agents, p_batch_size or p_launchers is wrong
 --            25001  the transaction is not READ COMMITTED
 --            QF301  no such agent
 --            QF401  this database is a copy
 -- Called by  forebay_worker
 declare
-    v_left  integer := p_batch_size;
-    v_busy  text[] := array[]::text[];
-    v_idle  text[] := array[]::text[];
-    v_round forebay.serving_round;
-    v_agent text;
-    v_got   integer;
+    v_worker    text := p_worker;
+    v_agents    text[] := p_agents;
+    v_launchers text[] := p_launchers;
+    v_left      integer := p_batch_size;
+    v_busy      text[] := array[]::text[];
+    v_idle      text[] := array[]::text[];
+    v_round     forebay.serving_round;
+    v_waits     boolean;
+    v_agent     text;
+    v_moved     integer;
+    v_got       integer;
 begin
     perform forebay._require_worker(p_worker);
     perform forebay._require_between(p_batch_size, 'p_batch_size', 1, 10000);
@@ -44,41 +51,47 @@ begin
         raise exception 'dequeue must run at READ COMMITTED, not %', upper(current_setting('transaction_isolation'))
             using errcode = '25001', hint = 'Call it in a transaction of its own, at the default isolation level.';
     end if;
-    perform forebay._require_agents(p_agents);
+    perform forebay._require_agents(v_agents);
+    perform forebay._require_launchers(v_launchers);
     perform forebay._require_open();
-    perform forebay._seen(p_worker, 'claim');
+    perform forebay._seen(v_worker, 'claim');
 
     while v_left > 0 loop
-        v_round := forebay._next_round(p_agents, p_launchers, v_busy || v_idle);
-        exit when v_round.agents is null;
-        if v_round.is_only and v_left = p_batch_size and v_busy = '{}' then
-            v_busy := v_round.agents;
-            exit;
+        v_round := forebay._next_round(v_agents, v_launchers, v_busy || v_idle);
+        v_waits := v_left = p_batch_size and v_busy = '{}' and v_round.is_only;
+        if v_round.agents is null then
+            exit when v_left < p_batch_size or v_busy = '{}';
+            v_round.agents := v_busy[1:1];
+            v_waits := true;
+            v_busy := '{}';
         end if;
         for v_at in 1 .. cardinality(v_round.agents) loop
             v_agent := v_round.agents[v_at];
             v_got := 0;
             begin
+                v_moved := forebay._open_line(v_agent, v_waits);
                 return query select * from forebay._claim(
-                    p_worker, v_agent, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer,
-                    v_round.floor, false
+                    v_worker, v_agent, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer, v_round.floor
                 );
                 get diagnostics v_got = row_count;
                 if v_got = 0 then
-                    raise exception 'nothing to claim for %', v_agent using errcode = 'QF902';
+                    v_idle := v_idle || v_agent;
+                    if v_moved = 0 then
+                        raise exception 'nothing to claim for %', v_agent using errcode = 'QF902';
+                    end if;
                 end if;
             exception
-                when lock_not_available then v_busy := v_busy || v_agent;
-                when sqlstate 'QF902' then v_idle := v_idle || v_agent;
+                when lock_not_available then
+                    if v_waits then
+                        raise;
+                    end if;
+                    v_busy := v_busy || v_agent;
+                when sqlstate 'QF902' then null;
             end;
             v_left := v_left - v_got;
             exit when v_left = 0;
         end loop;
     end loop;
-
-    if v_left = p_batch_size and v_busy <> '{}' then
-        return query select * from forebay._claim(p_worker, v_busy[1], p_batch_size, null, true);
-    end if;
 end;
 $function$;
 

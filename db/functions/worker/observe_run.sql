@@ -16,6 +16,7 @@ as $function$
 -- Locks      the agent's budget row if it may be paused, the task, then the attempt
 -- Errors     22023  p_run is no object, or a key is of a wrong type
 --            QF304  there is no such attempt
+--            QF402  p_run is too large
 -- Called by  forebay_worker
 declare
     v_attempt forebay.task_attempts;
@@ -31,6 +32,7 @@ begin
     if p_run is null or jsonb_typeof(p_run) <> 'object' then
         raise exception 'p_run must be a JSON object' using errcode = '22023';
     end if;
+    perform forebay._require_size(p_run, 'p_run', i.max_result_bytes) from forebay.installation as i;
     if forebay._json_text(p_run, 'life_cycle_state') is null then
         raise exception '"life_cycle_state" is required' using errcode = '22023';
     end if;

@@ -13,7 +13,7 @@ as $function$
 -- Hand a task back without spending the attempt: the launch was refused, or the worker shuts down.
 --
 -- Without reported usage the whole charge is refunded. After the agent's max_releases a release spends an attempt. An
--- attempt that no longer holds the task changes nothing, but is known to have stopped.
+-- attempt that no longer holds the task changes nothing, but is known to have stopped; a cancelled one is refunded too.
 --
 -- Returns    the task's status after it
 -- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements
@@ -35,7 +35,9 @@ begin
     v_now := forebay._now();
     if (v_held.attempt).finished_at is not null then
         update forebay.task_attempts as a set is_stop_pending = false where a.attempt_id = p_attempt_id;
-        perform forebay._settle(v_held.attempt);
+        perform forebay._settle(
+            v_held.attempt, (v_held.attempt).status = 'cancelled' and (v_held.attempt).is_stop_pending
+        );
         return (v_held.task).status;
     end if;
 
@@ -43,12 +45,12 @@ begin
     v_is_spent := (v_held.task).release_count >= v_agent.max_releases;
     update forebay.task_attempts as a
     set status = 'released', finished_at = greatest(v_now, a.started_at),
-        error = jsonb_build_object('kind', 'released', 'message', p_reason)
+        error = jsonb_build_object('kind', 'released', 'message', left(p_reason, 2000))
     where a.attempt_id = p_attempt_id;
     perform forebay._settle(v_held.attempt, true);
     return forebay._give_back(
         v_held.task, v_agent,
-        jsonb_build_object('kind', 'infrastructure', 'message', format('handed back too often: %s', p_reason)),
+        jsonb_build_object('kind', 'infrastructure', 'message', format('handed back too often: %s', left(p_reason, 2000))),
         true, p_retry_in, not v_is_spent
     );
 end;

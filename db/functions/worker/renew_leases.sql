@@ -21,8 +21,9 @@ as $function$
 -- Errors     22023  p_worker is no name, or p_attempt_ids is null
 -- Called by  forebay_worker
 declare
-    v_ids bigint[] := forebay._require_ids(p_attempt_ids, 'p_attempt_ids');
-    v_now timestamptz;
+    v_worker text := p_worker;
+    v_ids    bigint[] := forebay._require_ids(p_attempt_ids, 'p_attempt_ids');
+    v_now    timestamptz;
 begin
     perform forebay._require_worker(p_worker);
     perform 1 from forebay.task_attempts as a where a.attempt_id = any(v_ids) order by a.attempt_id for no key update;
@@ -32,13 +33,13 @@ begin
     set lease_expires_at = least(v_now + g.lease, a.deadline_at)
     from forebay.agents as g
     where a.attempt_id = any(v_ids) and g.agent = a.agent
-        and a.worker = p_worker and a.finished_at is null and a.lease_expires_at > v_now and a.deadline_at > v_now;
+        and a.worker = v_worker and a.finished_at is null and a.lease_expires_at > v_now and a.deadline_at > v_now;
 
     return query
     select
         ids.attempt_id,
         case
-            when a.attempt_id is null or a.worker <> p_worker then 'lost'
+            when a.attempt_id is null or a.worker <> v_worker then 'lost'
             when a.finished_at is null then case when a.lease_expires_at > v_now then 'renewed' else 'lost' end
             when a.status in ('cancelled', 'superseded') and a.is_stop_pending then 'cancel_requested'
             when a.status = 'lost' or a.status = 'failed' and a.reported_at is null then 'lost'

@@ -171,7 +171,7 @@ $$);
 select throws_ok($$ select forebay.dequeue('w') $$, 'QF401', null, 'a branch does not dispatch');
 select given($$ select forebay.open_installation('a drill') $$);
 select isnt_empty($$ select forebay.dequeue('w') $$, 'a branch that an operator opened does');
-select given($$ update forebay.installation set is_branch = false, opened_at = null, system_identifier = 1 $$);
+select given($$ update forebay.installation set is_branch = false, opened_in = null, system_identifier = 1 $$);
 select throws_ok($$ select forebay.dequeue('w') $$, 'QF401', null, 'a copy in another cluster does not dispatch');
 
 -- One task, one attempt at a time.

@@ -1,0 +1,14 @@
+create or replace function forebay._is_copy(p_installation forebay.installation)
+    returns boolean
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Whether this database is a branch, or a copy that was restored in another cluster than it was installed in.
+begin
+    return p_installation.is_branch or p_installation.system_identifier <> forebay._cluster();
+end;
+$function$;
+
+comment on function forebay._is_copy is 'Whether this database is a branch, or a copy that was restored in another cluster than it was installed in.';
