@@ -21,8 +21,10 @@ PASS_ON = {
 def psql(context: typer.Context, dsn: Dsn = None) -> None:
     """Open psql on the database; what follows goes to psql, such as -c 'select 1'."""
     where = find_dsn(dsn)
+    # The embedded one comes second: it is built without line editing.
     program = shutil.which("psql") or _psql_beside_postgres()
-    os.execve(program, ["psql", *context.args], os.environ | pg_environment(where))
+    # Called by its path: the embedded one finds its files from there.
+    os.execve(program, [program, *context.args], os.environ | pg_environment(where))
 
 
 def pg_environment(dsn: str) -> dict[str, str]:
