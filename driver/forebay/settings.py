@@ -12,7 +12,10 @@ LOG_LEVEL = "FOREBAY_LOG_LEVEL"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The FOREBAY_* variables; those that hold secrets stay out of the repr."""
+    """The FOREBAY_* variables; those that hold secrets stay out of the repr.
+
+    Where no database is set, it is the running embedded server of FOREBAY_HOME.
+    """
 
     database_url: str = field(repr=False)
     log_level: str = "INFO"
@@ -21,14 +24,18 @@ class Settings:
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
         """Read the settings; raise MissingSettingError that names what is missing."""
         return cls(
-            database_url=_required(
-                environment, DATABASE_URL, "such as postgresql://user@host/database"
-            ),
+            database_url=environment.get(DATABASE_URL, "").strip() or _embedded_server(),
             log_level=environment.get(LOG_LEVEL, "INFO").upper(),
         )
 
 
-def _required(environment: Mapping[str, str], name: str, example: str) -> str:
-    if value := environment.get(name, "").strip():
-        return value
-    raise MissingSettingError(f"{name} is not set: set it to the database, {example}.")
+def _embedded_server() -> str:
+    """Return the DSN of the embedded server, if it runs."""
+    from forebay.embedded import Server, default_data_dir
+
+    if running := Server(default_data_dir()).status().dsn:
+        return running
+    raise MissingSettingError(
+        f"{DATABASE_URL} is not set: set it to the database, such as"
+        " postgresql://user@host/database, or start the embedded server with 'forebay pg start'."
+    )

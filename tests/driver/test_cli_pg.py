@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from forebay.settings import Settings
 from support.cli import Cli
 
 
@@ -25,7 +26,10 @@ def folder() -> Iterator[Path]:
 def test_pg_starts_tells_and_stops(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
-    """The embedded server of FOREBAY_HOME starts and stops by command, twice without harm."""
+    """The embedded server of FOREBAY_HOME starts and stops by command, twice without harm.
+
+    While it runs, it is the database where none is set.
+    """
     monkeypatch.setenv("FOREBAY_HOME", str(folder))
     monkeypatch.delenv("FOREBAY_DATABASE_URL", raising=False)
     cli = Cli(capsys)
@@ -36,6 +40,7 @@ def test_pg_starts_tells_and_stops(
         assert cli("pg", "start", "--json").json == started.json
         with psycopg.connect(started.json["dsn"]) as conn:
             conn.execute("select 1")
+        assert Settings.read({}).database_url == started.json["dsn"]
         assert "running" in cli("pg", "status").out
         assert "forebay db upgrade" in cli("tasks").err
     finally:

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -32,8 +33,11 @@ def _keep_logging() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("environment", [{}, {"FOREBAY_DATABASE_URL": "  "}])
-def test_a_missing_setting_is_named(environment: dict[str, str]) -> None:
+def test_a_missing_setting_is_named(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The error names the variable and shows what to set it to."""
+    monkeypatch.setenv("FOREBAY_HOME", str(tmp_path))
     with pytest.raises(
         MissingSettingError, match=r"FOREBAY_DATABASE_URL is not set.*postgresql://"
     ):

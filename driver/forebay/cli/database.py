@@ -6,27 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from forebay.cli.errors import Refused
-
 if TYPE_CHECKING:
     import psycopg
 
 
 def find_dsn(dsn: str | None) -> str:
-    """Return dsn (--dsn or FOREBAY_DATABASE_URL), else that of the running embedded server.
+    """Return dsn (--dsn), else what the settings say. Raises MissingSettingError."""
+    from forebay.settings import Settings
 
-    Raises Refused when there is neither.
-    """
-    if dsn:
-        return dsn
-    from forebay.embedded import Server, default_data_dir
-
-    if running := Server(default_data_dir()).status().dsn:
-        return running
-    raise Refused(
-        "No database: pass --dsn or set FOREBAY_DATABASE_URL,"
-        " or start the embedded server with 'forebay pg start'."
-    )
+    return dsn or Settings.read().database_url
 
 
 @contextmanager

@@ -38,8 +38,8 @@ class Worker:
 
     batch_size is how many tasks each of them may have in hand: 1 claims only what starts at once,
     more saves round trips when the handler is quick. `dsn` may be a function, for credentials that
-    rotate; None reads FOREBAY_DATABASE_URL. At SIGTERM or SIGINT, or `stop()`, running handlers get
-    `grace` to end; a second signal ends the grace.
+    rotate; None asks the settings: FOREBAY_DATABASE_URL, or the running embedded server. At SIGTERM
+    or SIGINT, or `stop()`, running handlers get `grace` to end; a second signal ends the grace.
     """
 
     def __init__(
