@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from forebay import __version__
 from forebay.cli import main
 from forebay.cli.psql import pg_environment
 from support.cli import Cli
@@ -39,6 +40,11 @@ def test_help_names_every_command(cli: Cli) -> None:
     for command in COMMANDS:
         assert command in listed.out
         assert cli(command, "--help").code == 0
+
+
+def test_version_is_the_packages(cli: Cli) -> None:
+    """`--version` prints it and does nothing else."""
+    assert (cli("--version").code, cli("--version").out) == (0, f"forebay {__version__}\n")
 
 
 @pytest.mark.parametrize(
@@ -127,6 +133,17 @@ def test_psql_opens_the_database_without_showing_its_dsn(dsn: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == psycopg.conninfo.conninfo_to_dict(dsn)["dbname"]
+
+
+def test_psql_comes_with_the_embedded_server(dsn: str, tmp_path: Path) -> None:
+    """On a machine without psql the one of the embedded server's programs is opened."""
+    done = subprocess.run(
+        [*COMMAND, "psql", "-A", "-t", "-c", "select 1"],
+        env=os.environ | {"FOREBAY_DATABASE_URL": dsn, "PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
 
 
 def test_psql_environment_holds_the_whole_dsn() -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
+from forebay import __version__
 from forebay.cli import acts, agent, batch, db, demo, pg, psql, run, submit, tasks
 from forebay.cli.errors import sentence
 
@@ -42,6 +44,24 @@ app.command(rich_help_panel=AGENTS)(demo.demo)
 app.add_typer(db.app, name="db", rich_help_panel=DATABASE)
 app.add_typer(pg.app, name="pg", rich_help_panel=DATABASE)
 app.command(rich_help_panel=DATABASE, context_settings=psql.PASS_ON)(psql.psql)
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(f"forebay {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    pass
 
 
 def main(args: Sequence[str] | None = None) -> None:
