@@ -13,10 +13,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from forebay.embedded import Server
+from forebay.schema import upgrade
 
 COMMAND = (sys.executable, "-m", "forebay.cli")
 SECONDS = 60
@@ -34,13 +36,15 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture
 def pdfs(tmp_path: Path) -> Path:
-    """Return a folder of three small PDF files and an empty one."""
+    """Return a folder of three small PDF files, one in a subfolder, and an empty one."""
     folder = tmp_path / "pdfs"
     folder.mkdir()
     for number in range(3):
         canvas = Canvas(str(folder / f"{number}.pdf"))
         canvas.drawString(72, 720, f"Invoice INV-{number} Total 12.00 EUR")
         canvas.save()
+    (folder / "deep").mkdir()
+    (folder / "2.pdf").rename(folder / "deep" / "0.pdf")
     (folder / "empty.PDF").touch()
     return folder
 
@@ -71,7 +75,10 @@ def processes_naming(home: Path) -> list[str]:
 
 
 def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
-    """Each document reaches a final state; a refused file is told and stops nothing."""
+    """Each document reaches a final state, told by its path below the folder.
+
+    A refused file is told and stops nothing.
+    """
     demo = start(home, "demo", "--pdfs", pdfs, "--json", dsn=dsn)
     out, err = demo.communicate(timeout=SECONDS)
     assert demo.returncode == 0, err
@@ -79,7 +86,7 @@ def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
     assert {name: outcome["state"] for name, outcome in outcomes.items()} == {
         "0.pdf": "completed",
         "1.pdf": "completed",
-        "2.pdf": "completed",
+        "deep/0.pdf": "completed",
         "empty.PDF": "refused",
     }
     assert outcomes["0.pdf"]["pages"] == 1
@@ -92,19 +99,33 @@ def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
 
 def test_demo_runs_twice_on_the_embedded_server_and_stops_it(home: Path, pdfs: Path) -> None:
     """The second run finds the first one's database; a server that ran before keeps running."""
-    for path in (pdfs / "1.pdf", pdfs / "2.pdf", pdfs / "empty.PDF"):
+    for path in (pdfs / "1.pdf", pdfs / "deep" / "0.pdf", pdfs / "empty.PDF"):
         path.unlink()
     first = start(home, "demo", "--pdfs", pdfs)
     out, err = first.communicate(timeout=SECONDS)
     assert first.returncode == 0, err
     assert "completed" in out
+    assert "forebay pg start'" in err
     assert not Server(home / "pg").status().is_running
     Server(home / "pg").start()
     second = start(home, "demo", "--pdfs", pdfs)
     _, err = second.communicate(timeout=SECONDS)
     assert second.returncode == 0, err
     assert "batch 2" in err
+    assert "forebay pg start'" not in err
     assert Server(home / "pg").status().is_running
+
+
+def test_demo_says_how_to_leave_another_checkouts_database(home: Path, pdfs: Path) -> None:
+    """A database that these migrations did not make is refused with the way to begin anew."""
+    dsn = Server(home / "pg").start()
+    upgrade(dsn)
+    with psycopg.connect(dsn) as conn:
+        conn.execute(
+            "update forebay.schema_history set sha256 = repeat('0', 64) where kind = 'versioned'"
+        )
+    _, err = start(home, "demo", "--pdfs", pdfs).communicate(timeout=SECONDS)
+    assert f"remove {home / 'pg'}" in err
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

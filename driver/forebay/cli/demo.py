@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import sys
 from collections.abc import Sequence
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forebay.cli import background, output
+from forebay.cli import background, documents, output
 from forebay.cli.database import connect
 from forebay.cli.errors import Refused
 from forebay.cli.options import PRIORITIES, Dsn, Json
@@ -29,7 +31,10 @@ DAEMON_OPTIONS = ("--agents", AGENT, "--concurrency", "2")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One line of the final table; seconds are those of the last attempt."""
+    """One line of the final table; document is its path below the folder that was given.
+
+    seconds are those of the last attempt.
+    """
 
     document: str
     task_id: int | None
@@ -56,7 +61,11 @@ TABLE: output.Columns = {
 def demo(
     pdfs: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", show_default="made-up samples", help="Your own PDF files."),
+        typer.Option(
+            metavar="FOLDER",
+            show_default="made-up samples",
+            help="Your own PDF files, also those in subfolders.",
+        ),
     ] = None,
     dsn: Dsn = None,
     as_json: Json = False,
@@ -65,24 +74,21 @@ def demo(
 
     Starts the embedded Postgres unless a database is given, and stops what it started.
     """
-    from forebay import schema
-
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    files = _own_files(pdfs) if pdfs else _samples()
+    folder = pdfs.expanduser() if pdfs else documents.home() / "samples"
+    files = _own_files(folder) if pdfs else _samples(folder)
     with background.database(dsn) as where:
-        schema.upgrade(where)
+        _install(where, is_own=not dsn)
         with connect(where) as conn:
             _register(conn)
-            outcomes = _process(conn, where, files)
+            outcomes = _process(conn, where, folder, files)
     output.print_rows(outcomes, TABLE, as_json)
     for outcome in outcomes:
         if outcome.reason:
             output.note(f"{outcome.document}: {outcome.reason}")
-    if done := [outcome.task_id for outcome in outcomes if outcome.state == "completed"]:
-        output.note(
-            f"See what was found: 'forebay task {done[0]} --result'"
-            + ("." if dsn else ", after 'forebay pg start'.")
-        )
+    done = [row.task_id for row in outcomes if row.task_id and row.state == "completed"]
+    if done:
+        output.note(_how_to_see(done[0], dsn))
     if not pdfs:
         output.note("These documents are made up, with every name and amount in them.")
 
@@ -97,14 +103,30 @@ def _own_files(folder: Path) -> dict[Path, int]:
     return dict(zip(found, cycle(PRIORITIES.values()), strict=False))
 
 
-def _samples() -> dict[Path, int]:
-    """Write the sample documents, and return them with their priorities."""
-    from forebay.cli.documents import home
+def _samples(folder: Path) -> dict[Path, int]:
+    """Write the sample documents into folder, and return them with their priorities."""
     from forebay_lab.samples import write_samples
 
-    folder = home() / "samples"
     output.note(f"Writing sample documents, all made up, to {folder}")
     return {folder / each.name: PRIORITIES[each.priority] for each in write_samples(folder)}
+
+
+def _install(dsn: str, *, is_own: bool) -> None:
+    """Install the schema; if the embedded server's is of another checkout, say how to do without.
+
+    Raises Refused, or SchemaError for somebody's own database.
+    """
+    from forebay import schema
+
+    try:
+        schema.upgrade(dsn)
+    except schema.SchemaError as error:
+        if not is_own:
+            raise
+        raise Refused(
+            f"{error} This is the embedded server's database: to begin anew without its tasks,"
+            f" run 'forebay pg stop' and remove {documents.home() / 'pg'}."
+        ) from error
 
 
 def _register(conn: psycopg.Connection[Any]) -> None:
@@ -130,16 +152,18 @@ def _register(conn: psycopg.Connection[Any]) -> None:
         raise Refused(f"Agent {AGENT} is paused: run 'forebay agent resume {AGENT}' first.")
 
 
-def _process(conn: psycopg.Connection[Any], dsn: str, files: dict[Path, int]) -> list[Outcome]:
+def _process(
+    conn: psycopg.Connection[Any], dsn: str, folder: Path, files: dict[Path, int]
+) -> list[Outcome]:
     """Submit the files as one batch, run a daemon until it is done, and tell what came of each."""
-    from forebay.cli import documents
     from forebay.cli.batch import follow
     from forebay.cli.submit import enqueue
 
+    names = {path: documents.display_name(path.relative_to(folder)) for path in files}
     problems = {path: documents.problem(path) for path in files}
     accepted = [path for path, problem in problems.items() if problem is None]
     outcomes = [
-        Outcome(path.name, None, "refused", reason=f"It {problem}")
+        Outcome(names[path], None, "refused", reason=f"It {problem}")
         for path, problem in problems.items()
         if problem
     ]
@@ -151,8 +175,8 @@ def _process(conn: psycopg.Connection[Any], dsn: str, files: dict[Path, int]) ->
     output.note(f"Submitted {len(copies)} documents as batch {batch_id}")
     with background.daemon(dsn, DAEMON_OPTIONS, documents.home() / "demo.log") as check:
         follow(conn, batch_id, check)
-    named = zip(task_ids, copies, strict=True)
-    return [_outcome(conn, task_id, copy.name) for task_id, copy in named] + outcomes
+    sent = zip(task_ids, accepted, strict=True)
+    return [_outcome(conn, task_id, names[path]) for task_id, path in sent] + outcomes
 
 
 def _outcome(conn: psycopg.Connection[Any], task_id: int, name: str) -> Outcome:
@@ -172,6 +196,17 @@ def _outcome(conn: psycopg.Connection[Any], task_id: int, name: str) -> Outcome:
         seconds=_seconds(detail.attempts),
         reason=detail.error["message"] if detail.error else None,
     )
+
+
+def _how_to_see(task_id: int, dsn: str | None) -> str:
+    """Return what to run next; whoever has no `forebay` on PATH gets its whole path."""
+    from forebay.embedded import Server
+
+    beside = shutil.which("forebay", path=os.path.dirname(sys.executable))
+    program = "forebay" if shutil.which("forebay") else beside or "forebay"
+    is_there = dsn or Server(documents.home() / "pg").status().is_running
+    start = "" if is_there else f"'{program} pg start', then "
+    return f"See what was found: {start}'{program} task {task_id} --result'."
 
 
 def _seconds(attempts: Sequence[dict[str, Any]]) -> float | None:

@@ -70,7 +70,7 @@ def stored(paths: Iterable[Path]) -> Iterator[list[Stored]]:
     root.mkdir(parents=True, exist_ok=True)
     try:
         for path in paths:
-            copy = Stored(_display_name(path), root / f"{uuid.uuid4()}.pdf", _estimate(path))
+            copy = Stored(display_name(path.name), root / f"{uuid.uuid4()}.pdf", _estimate(path))
             copies.append(copy)
             shutil.copyfile(path, copy.path)
         yield copies
@@ -80,9 +80,9 @@ def stored(paths: Iterable[Path]) -> Iterator[list[Stored]]:
         raise
 
 
-def _display_name(path: Path) -> str:
-    """Return the file's own name as text: bytes that are no UTF-8 do not fit into JSON."""
-    return os.fsencode(path.name).decode("utf-8", "replace")
+def display_name(path: str | Path) -> str:
+    """Return a file's name as text: bytes that are no UTF-8 do not fit into JSON."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _estimate(path: Path) -> int:
