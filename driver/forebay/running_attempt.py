@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -11,6 +12,7 @@ import psycopg
 
 from forebay.calls import agent as calls
 from forebay.errors import ConnectError, ForebayError
+from forebay.leases import read_clock
 from forebay.logs import EventLog, first_line
 from forebay.pool import Database
 
@@ -31,7 +33,8 @@ class RunningAttempt:
         self.agent: str = document["agent"]
         self.payload: dict[str, Any] = document["payload"]
         self.entry_point: str = document["entry_point"]
-        self.deadline_at = datetime.fromisoformat(document["deadline_at"])
+        self._deadline_at = datetime.fromisoformat(document["deadline_at"])
+        self._deadline = math.inf  # in time.monotonic(), once the database's clock is known
         self._database = Database(document["conninfo"], application_name="forebay attempt")
         self._cancelled = cancelled
         self._connection: psycopg.Connection[Any] | None = None
@@ -71,6 +74,11 @@ class RunningAttempt:
         """Tell whether to stop: the task was cancelled, the lease lost, or the daemon stops."""
         return self._cancelled()
 
+    @property
+    def is_over(self) -> bool:
+        """Tell whether the deadline has passed, by the database's clock once it is known."""
+        return time.monotonic() >= self._deadline
+
     def call(self, function: Callable[..., Any], **arguments: Any) -> Any:
         """Call a stored function for this attempt, in a transaction of its own."""
         return function(self.connection(), attempt_id=self.attempt_id, **arguments)
@@ -79,6 +87,7 @@ class RunningAttempt:
         """Return the connection, which commits each call; another one after it was lost."""
         if self._connection is None or self._connection.closed:
             self._connection = self._database.connect()
+            self._deadline = read_clock(self._connection)(self._deadline_at)
         return self._connection
 
     def close(self) -> None:

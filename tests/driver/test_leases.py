@@ -14,11 +14,14 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from forebay import Task, Worker
-from forebay.calls import operator, submitter, worker
+from forebay.calls import agent, operator, submitter, worker
+from forebay.calls.viewer import server_time
 from forebay.daemon import Pace
 from forebay.leases import Lease, read_clock
 from forebay.pool import Database
 from forebay.renewal import LeaseKeeper
+from forebay.run_attempt import run_attempt
+from forebay.running_attempt import RunningAttempt
 from support.daemon import attempts, enqueue, register, running, task
 from support.relay import Relay
 
@@ -86,6 +89,33 @@ def test_tm1_a_worker_with_a_wrong_clock_keeps_short_leases(
     assert one.run(until_empty=True) == 1
     assert task(db, task_id)["result"] == {"cancelled": False}
     assert [attempt["status"] for attempt in attempts(db, task_id)] == ["succeeded"]
+
+
+def test_tm1_an_attempt_with_a_wrong_clock_reports_until_its_deadline(
+    db: Db,
+    daemon_dsn: str,
+    fake_agents: None,
+    wrong_clock: timedelta,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A report that cannot be made is tried again while the database's clock leaves it time."""
+    document = {
+        **{"task_id": 1, "attempt_id": 1, "attempt_no": 1, "agent": "fake", "payload": {}},
+        "entry_point": "fake",
+        "conninfo": daemon_dsn,
+        "deadline_at": (server_time(db) + SECOND).isoformat(),
+    }
+
+    def is_away(*_: object, **__: object) -> None:
+        raise psycopg.OperationalError("the database is away")
+
+    monkeypatch.setattr(agent, "complete", is_away)
+    attempt = RunningAttempt(document, lambda: False)
+    attempt.connection()
+    began = time.monotonic()
+    with pytest.raises(psycopg.OperationalError):
+        run_attempt(attempt)
+    assert 0.5 < time.monotonic() - began < 4
 
 
 @pytest.fixture
