@@ -1,6 +1,6 @@
 """Fixtures: the samples, printed once, and an agent run that takes a path."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ Parse = Callable[[Path], Result]
 
 @dataclass
 class RecordedAttempt:
-    """Stand in for a launched attempt: remember its progress, be cancelled after some reports."""
+    """Stand in for a launched attempt: remember what it says, be cancelled after some reports."""
 
     payload: dict[str, Any]
     cancel_after: int | None = None
@@ -25,9 +25,13 @@ class RecordedAttempt:
     attempt_no: int = 1
     agent: str = "documents"
     reports: list[tuple[int, int]] = field(default_factory=list)
+    calls: list[dict[str, Any]] = field(default_factory=list)
 
     def progress(self, done: int, total: int) -> None:
         self.reports.append((done, total))
+
+    def usage(self, call: Mapping[str, Any]) -> None:
+        self.calls.append(dict(call))
 
     def cancelled(self) -> bool:
         return self.cancel_after is not None and len(self.reports) >= self.cancel_after
