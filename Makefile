@@ -6,6 +6,9 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	&& echo $$python && break; done)
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
 
+# As it was written, through the environment: a folder's name may hold quotes, $ and `.
+override export PDFS := $(value PDFS)
+
 .PHONY: help demo test test-long lint install-sql release-sql docs lock wheel clean
 .DEFAULT_GOAL := help
 
@@ -13,7 +16,7 @@ help: # List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*# \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: .venv/demo.stamp # Turn sample PDFs into results, or those of a folder: make demo PDFS=~/folder
-	@.venv/bin/forebay demo $(if $(PDFS),--pdfs "$(PDFS:~/%=$(HOME)/%)")
+	@.venv/bin/forebay demo $(if $(PDFS),--pdfs "$$PDFS")
 
 test: .venv/dev.stamp # Run every test but the long ones; set FOREBAY_PG_BIN for another Postgres
 	@.venv/bin/python -m pytest

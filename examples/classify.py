@@ -1,6 +1,7 @@
 """A pull worker: tell what kind of document a text is.
 
-It reads FOREBAY_DATABASE_URL, and its login needs the roles forebay_worker and forebay_agent.
+It works on FOREBAY_DATABASE_URL, else on the embedded server; its login needs the roles
+forebay_worker and forebay_agent.
 """
 
 import sys

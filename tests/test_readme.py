@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from conftest import Connect
-from forebay.embedded import binaries
+from forebay.embedded import Server, binaries
 from support.clock import Clock
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +29,12 @@ PROMPT = "forebay=# "
 def blocks(language: str) -> list[str]:
     """Return what stands between the fences of that language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def statements() -> list[str]:
+    """Return what the README types into psql."""
+    session = "".join(blocks("psql")).splitlines()
+    return [line.removeprefix(PROMPT) for line in session if line.startswith(PROMPT)]
 
 
 def layout(text: str) -> list[str]:
@@ -46,10 +53,9 @@ def psql(dsn: str, script: str) -> str:
 def test_the_psql_session_prints_what_the_readme_shows(role_dsn: Callable[..., str]) -> None:
     """Every statement runs on a fresh database, as a caller, with the very output shown."""
     session = "".join(blocks("psql")).splitlines()
-    statements = [line.removeprefix(PROMPT) for line in session if line.startswith(PROMPT)]
     shown = "\n".join(line for line in session if not line.startswith(PROMPT))
-    assert len(statements) > 10
-    assert layout(psql(role_dsn("all"), "\n".join(statements))) == layout(shown)
+    assert len(statements()) > 10
+    assert layout(psql(role_dsn("all"), "\n".join(statements()))) == layout(shown)
 
 
 def test_the_python_in_the_readme_is_the_example() -> None:
@@ -75,6 +81,41 @@ def test_the_example_works_off_what_waits(
     assert done.stdout == "3 tasks finished\n", done.stderr
     rows = db.execute("select status, result ->> 'kind' from forebay.tasks order by task_id")
     assert rows.fetchall() == [("completed", "invoice"), ("completed", "other"), ("failed", None)]
+
+
+def test_the_shell_sessions_lead_to_a_worker() -> None:
+    """Pasted one after the other, from the first line to the worker's task, nothing fails."""
+    home = Path(tempfile.mkdtemp(prefix="forebay-tests-"))
+    home.chmod(0o755)
+    script = "set -e\n" + "".join(blocks("sh")[1:])
+    assert "FOREBAY_HOME=/tmp/forebay-try\n" in script
+    try:
+        done = subprocess.run(
+            ["sh", "-c", script.replace("/tmp/forebay-try", str(home))],
+            input="\n".join(statements()),
+            cwd=ROOT,
+            env=os.environ | {"PSQLRC": "/dev/null"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    finally:
+        Server(home / "pg").stop()
+        shutil.rmtree(home, ignore_errors=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("CREATE ROLE\n1 tasks finished\n")
+
+
+@pytest.mark.parametrize("name", ["plain", """My "odd" dir's `echo x` $(echo y) $HOME 書類"""])
+def test_a_folder_of_any_name_reaches_the_demo(tmp_path: Path, name: str) -> None:
+    """`make demo PDFS=` passes the folder's name on as it was written, and runs none of it."""
+    program = tmp_path / ".venv" / "bin" / "forebay"
+    program.parent.mkdir(parents=True)
+    program.write_text("""#!/bin/sh\nprintf '%s\\n' "$@"\n""")
+    program.chmod(0o755)
+    command = ["make", "-f", ROOT / "Makefile", "-o", ".venv/demo.stamp", "demo", f"PDFS={name}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == f"demo\n--pdfs\n{name}\n", done.stderr
 
 
 def test_a_token_budget_holds_for_tasks_that_end_at_once(connect: Connect, clock: Clock) -> None:
