@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any
 
 import psycopg
-import pytest
 
 from concurrency.stage import Stage
 from forebay.calls import agent as report
