@@ -17,6 +17,7 @@ import pytest
 
 from forebay.launchers import LaunchRefused
 from forebay.launchers.local import Exit, LocalLauncher
+from forebay.launchers.process import AttemptProcess
 from forebay.pool import Database
 from forebay.rows import ClaimedAttempt
 from support.daemon import FAKE_AGENTS, is_alive, until
@@ -248,4 +249,25 @@ def test_ending_twice_and_too_late_is_fine(launcher: LocalLauncher) -> None:
     launcher.cancel(run_id)
     launcher.cancel("elsewhere/1/1")
     time.sleep(0.6)  # the timers have fired: the process id is nobody's to signal any more
-    assert launcher.exits()[run_id].exit_code == 0
+    end = launcher.exits()[run_id]
+    assert (end.exit_code, end.was_asked) == (0, False)
+
+
+def test_a_crash_is_one_though_the_daemon_stops_meanwhile(
+    launcher: LocalLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that has ended, but was not seen to, was not told to stop: it costs its attempt."""
+    is_seen = threading.Event()
+    copy = AttemptProcess._copy
+
+    def late(process: AttemptProcess, output: int) -> bool:
+        assert is_seen.wait(10)
+        return copy(process, output)
+
+    monkeypatch.setattr(AttemptProcess, "_copy", late)
+    run_id = launcher.launch(claimed("exit", code=3))
+    until(lambda: not is_alive(pid_of(run_id)))
+    launcher.cancel(run_id)
+    is_seen.set()
+    end = ended(launcher, run_id)
+    assert (end.exit_code, end.was_asked) == (3, False)

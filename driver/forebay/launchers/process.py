@@ -60,12 +60,22 @@ class AttemptProcess:
         return self._popen.returncode
 
     def end(self, grace: float) -> None:
-        """Send SIGTERM to the group now, and SIGKILL `grace` seconds later if it is still there."""
-        self.was_asked_to_end = True
+        """Send SIGTERM to the group now, and SIGKILL `grace` seconds later if it is still there.
+
+        A process that has already ended by itself was not asked to.
+        """
+        with self._lock:
+            self.was_asked_to_end |= self._is_running()
         self._signal(signal.SIGTERM)
         killer = threading.Timer(grace, self._signal, [signal.SIGKILL])
         killer.daemon = True
         killer.start()
+
+    def _is_running(self) -> bool:
+        """Tell whether the process has not ended, without reaping it; needs the lock."""
+        if self._popen.returncode is not None:
+            return False
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def _signal(self, number: signal.Signals) -> None:
         with self._lock:
