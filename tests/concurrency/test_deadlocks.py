@@ -15,6 +15,8 @@ from forebay.calls import agent as report
 from forebay.calls import operator, submitter, worker
 
 SIZE = 24
+OWNER = "ann"
+NO_RIVALS = {"enqueue", "server_time"}  # one task of enqueue_many; volatile, but writes nothing
 
 
 class Crowd:
@@ -25,6 +27,7 @@ class Crowd:
         launcher = "lakeflow" if has_external else "pull"
         for name in ("a", "b"):
             stage.agent(name, launcher=launcher, max_concurrent_tasks=SIZE, max_tpm=10**9)
+        self.batch_id = submitter.open_batch(stage.db, name="crowd", owner=OWNER)
         self.task_ids: list[int] = []
         self.attempt_ids: list[int] = []
 
@@ -36,7 +39,8 @@ class Crowd:
         live = "select task_id from forebay.tasks where status in ('enqueued', 'processing')"
         missing = SIZE - len(self.stage.rows(live))
         for name in ("a", "b"):
-            self.stage.enqueue(name, max(0, missing) // 2)
+            tasks = [{"payload": {}}] * (max(0, missing) // 2)
+            submitter.enqueue_many(db, agent=name, tasks=tasks, batch_id=self.batch_id)
         worker.dequeue(db, worker="w", agents=["a", "b"], batch_size=SIZE // 2)
         newest = " order by 1 desc limit %s"
         self.task_ids = [
@@ -141,11 +145,19 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     ),
     "reprocess": lambda s, c: operator.reprocess(s, task_ids=c.tasks()),
     "enqueue_many": enqueue_many,
+    "open_batch": lambda s, c: submitter.open_batch(s, name="another"),
+    "cancel_batch": lambda s, c: submitter.cancel_batch(s, batch_id=c.batch_id, actor=OWNER),
+    "retry_batch": lambda s, c: submitter.retry_batch(s, batch_id=c.batch_id, actor=OWNER),
+    "report_progress": lambda s, c: report.report_progress(
+        s, attempt_id=c.attempt(), done=1, total=2
+    ),
     "report_usage": usage,
     "register_agent": lambda s, c: operator.register_agent(
         s, agent=c.random.choice("ab"), launcher="lakeflow", max_tpm=10**9
     ),
     "pause_agent": pause,
+    "resume_agent": lambda s, c: operator.resume_agent(s, agent=c.random.choice(("a", "b", None))),
+    "open_installation": lambda s, c: operator.open_installation(s),
     "callback": callback,
 }
 
@@ -166,6 +178,15 @@ def collide(crowd: Crowd, first: str, second: str, times: int) -> None:
     acts = [repeated(name, crowd, times) for name in (first, first, second, second)]
     outcomes = crowd.stage.at_once(acts)
     assert outcomes == [None] * 4, f"{first} against {second}: {outcomes}"
+
+
+def test_no_writer_is_left_out(stage: Stage) -> None:
+    """Every public function that may write takes part in the hunt."""
+    volatile = (
+        "select p.proname::text from pg_proc as p where p.pronamespace = 'forebay'::regnamespace"
+        " and p.provolatile = 'v' and not starts_with(p.proname, '_')"
+    )
+    assert {row.proname for row in stage.rows(volatile)} - NO_RIVALS == set(WRITERS)
 
 
 @pytest.mark.parametrize("first", WRITERS)
