@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -33,6 +34,9 @@ BY_NOTIFICATION = Pace(poll_first=60, poll_longest=60, sweep=60)
 LISTENER = """
 select s.pid from pg_stat_activity as s
 where s.application_name = 'forebay listener' and s.datname = current_database()
+"""
+SILENCE = """
+select setval('forebay.work_notified_until', (extract(epoch from now()) * 1000)::bigint + 900)
 """
 
 
@@ -125,6 +129,32 @@ def test_a_notification_wakes_it(db: Db, daemon_dsn: str, tmp_path: Path) -> Non
         time.sleep(0.3)
         task_id = enqueue(db)
         until(lambda: is_completed(db, task_id), 3)
+
+
+def test_a_silenced_notification_after_a_productive_one_is_not_missed(
+    db: Db, superuser: Db, daemon_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A daemon looks once more after the look that found nothing, also when one before it did."""
+    found: list[int] = []
+    late: list[int] = []
+    dequeue = worker.dequeue
+
+    def overtaken(connection: Db, **arguments: Any) -> Any:
+        claimed = dequeue(connection, **arguments)
+        if found and not claimed and not late:
+            superuser.execute(SILENCE.encode())
+            late.append(enqueue(superuser))
+        found.extend(one.task_id for one in claimed)
+        return claimed
+
+    register(db)
+    with running(daemon_dsn, tmp_path, pace=BY_NOTIFICATION):
+        until(lambda: listener(superuser))
+        time.sleep(0.5)
+        monkeypatch.setattr(worker, "dequeue", overtaken)
+        first = enqueue(db, "sleep", seconds=4)
+        until(lambda: late and is_completed(db, late[0]), 3)
+        assert not is_completed(db, first)
 
 
 def test_nt7_one_enqueue_does_not_wake_every_slot(

@@ -67,7 +67,7 @@ class Daemon:
         self._poll = BackOff(self.pace.poll_first, self.pace.poll_longest)
         self._errors = BackOff(self.pace.poll_first, self.pace.error_longest)
         self._claimed = 0
-        self._is_woken = False
+        self._looks_again = False
         local.on_end = self._wake.set
 
     def stop(self) -> None:
@@ -113,7 +113,10 @@ class Daemon:
         if self._claimed:
             self._poll.reset()
             return 0
-        return SECOND_LOOK if self._is_woken else self._poll.next()
+        if self._looks_again:
+            self._looks_again = False
+            return SECOND_LOOK
+        return self._poll.next()
 
     def _is_done(self, step: Callable[[], None]) -> bool:
         try:
@@ -133,10 +136,14 @@ class Daemon:
         self._caller.call(calls.sweep, worker=self.worker)
 
     def _rest(self, seconds: float) -> None:
-        """Wait for the time, a notification, the end of a process, or the stop."""
-        self._is_woken = self._wake.wait(seconds)
+        """Wait for the time, a notification, the end of a process, or the stop.
+
+        What woke it is looked for until nothing is found, and then once more.
+        """
+        is_woken = self._wake.wait(seconds)
         self._wake.clear()
-        if self._is_woken and not self._stop.is_set():
+        self._looks_again |= is_woken
+        if is_woken and not self._stop.is_set():
             time.sleep(random.uniform(0, WAKE_JITTER))
 
     def _on_lease_over(self, lease: Lease) -> None:
