@@ -8,8 +8,8 @@ select given($$
     select forebay.enqueue('a', '{}')
 $$);
 set local role forebay_operator;
-set local role forebay_owner;
 select lives_ok($$ select forebay.open_installation('drill', 'ann') $$, 'an installation is opened');
+set local role forebay_owner;
 select results_eq(
     $$ select actor, reason from forebay.audit_log where action = 'open_installation' $$,
     $$ values ('ann', 'drill') $$,

@@ -1,6 +1,6 @@
 -- explain_task: why a task waits, and until when.
 begin;
-select plan(12);
+select plan(15);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -41,6 +41,19 @@ select results_eq(
 );
 select given($$ select forebay.complete(101, '"secret"') $$);
 select results_eq($$ select reason from forebay.explain_task(1) $$, array['completed'], 'it has ended');
+select given($$
+    select forebay.register_agent('c', p_max_concurrent_tasks => 0), forebay.register_agent('d', p_max_rpm => 1);
+    select forebay.enqueue('c', '{}'), forebay.enqueue('d', '{}'), forebay.enqueue('d', '{}');
+    select forebay.dequeue('w', '{d}')
+$$);
+select results_eq($$ select reason from forebay.explain_task(7) $$, array['closed'], 'a limit of 0 admits nothing');
+select results_eq(
+    $$ select reason, waiting_until from forebay.explain_task(9) $$,
+    $$ values ('out_of_requests', noon('1 min')) $$,
+    'claims are out'
+);
+select at_time('1 min');
+select results_eq($$ select reason from forebay.explain_task(8) $$, array['lease_expired'], 'its worker is silent');
 select throws_ok($$ select forebay.explain_task(999) $$, 'QF303', null, 'an unknown task');
 select throws_ok($$ select forebay.explain_task(null) $$, '22023', null, 'a task is given');
 select only_callable_by('{viewer}', $$ select forebay.explain_task(1) $$);

@@ -1,24 +1,44 @@
 -- health: whether the machinery turns.
 begin;
-select plan(2);
+select plan(5);
 select stop_clock();
+set local application_name = 'forebay listener';
+set local role forebay_viewer;
+select results_eq(
+    $$ select dispatchers, last_claim_at, last_sweep_at, oldest_waiting_at, expired_leases from forebay.health() $$,
+    $$ values ('[]'::jsonb, null::timestamptz, null::timestamptz, null::timestamptz, 0::bigint) $$,
+    'at first nothing turns'
+);
 set local role forebay_owner;
 select given($$
-    select forebay.register_agent('a', p_max_concurrent_tasks => 1), forebay.register_agent('b', p_max_tpm => 6000);
-    select forebay.enqueue('a', '{"secret": 1}', 9), forebay.enqueue('a', '{}'), forebay.enqueue('a', '{}');
-    select forebay.enqueue('b', '{}', p_estimated_tokens => 4000), forebay.enqueue('b', '{}',
-        p_estimated_tokens => 2000);
-    select forebay.enqueue('a', '{}', p_run_after => noon('1 hour'))
+    select forebay.register_agent('a', p_lease => '1 min');
+    select forebay.enqueue('a', '{}'), forebay.enqueue('a', '{}', p_run_after => noon('1 hour'));
+    select forebay.dequeue('claimer')
 $$);
+select at_time('10 s');
+select given($$ select forebay.enqueue('a', '{}'), forebay.sweep(p_worker => 'sweeper') $$);
+select at_time('1 min');
 set local role forebay_viewer;
-set local role forebay_owner;
-select given($$ select forebay.dequeue('w', '{a}'), forebay.dequeue('w', '{b}') $$);
-select given($$ select forebay.pause_agent('b', noon('1 hour')) $$);
-select given($$ select forebay.complete(101, '"secret"') $$);
 select results_eq(
-    $$ select last_claim_at, may_dispatch, schema_version = forebay.schema_version() from forebay.health() $$,
-    $$ values (noon(), true, true) $$,
-    'health knows the last claim'
+    $$ select
+        jsonb_path_query_array(dispatchers, '$[*].worker'), last_claim_at, last_sweep_at, oldest_waiting_at,
+        expired_leases
+    from forebay.health() $$,
+    $$ values ('["sweeper", "claimer"]'::jsonb, noon(), noon('10 s'), noon('10 s'), 1::bigint) $$,
+    'then it knows who claims and sweeps, what waits and what was left alone'
+);
+select results_eq(
+    $$ select
+        schema_version = forebay.schema_version(), installation_id is not null, is_branch, may_dispatch, listeners,
+        oldest_transaction_at, notify_queue_usage between 0 and 1
+    from forebay.health() $$,
+    $$ values (true, true, false, true, 1, null::timestamptz, true) $$,
+    'it knows the database: who listens, and that nobody holds it back'
+);
+set local role forebay_owner;
+select given($$ update forebay.installation set is_branch = true $$);
+select results_eq(
+    $$ select is_branch, may_dispatch from forebay.health() $$, $$ values (true, false) $$, 'a branch does not dispatch'
 );
 select only_callable_by('{viewer}', $$ select forebay.health() $$);
 select finish();

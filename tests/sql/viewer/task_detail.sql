@@ -10,11 +10,10 @@ select given($$
         p_estimated_tokens => 2000);
     select forebay.enqueue('a', '{}', p_run_after => noon('1 hour'))
 $$);
-set local role forebay_viewer;
-set local role forebay_owner;
 select given($$ select forebay.dequeue('w', '{a}'), forebay.dequeue('w', '{b}') $$);
 select given($$ select forebay.pause_agent('b', noon('1 hour')) $$);
 select given($$ select forebay.complete(101, '"secret"') $$);
+set local role forebay_viewer;
 select results_eq(
     $$ select status, d::text like '%secret%' from forebay.task_detail(1) as d $$,
     $$ values ('completed', false) $$,
