@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from psycopg.errors import SerializationFailure
 
 from concurrency.stage import Stage
 from forebay.calls import agent as report
@@ -125,3 +126,20 @@ def test_wh7_sixteen_enqueues_of_one_key_make_one_task(stage: Stage) -> None:
     )
     assert len(set(ids)) == 1
     assert stage.value("select count(*) from forebay.tasks") == 1
+
+
+def test_a_key_whose_task_goes_away_is_tried_again(stage: Stage) -> None:
+    """A task deleted after its key was met, before its id was read: 40001, and nothing is left."""
+    stage.agent()
+    tasks = [{"payload": {}, "idempotency_key": key} for key in ("met", "wanted", "new")]
+    submitter.enqueue_many(stage.db, agent="a", tasks=tasks[:1])
+    with stage.transaction() as rival:
+        submitter.enqueue_many(rival, agent="a", tasks=tasks[1:2])
+        waiting = stage.start(lambda s: submitter.enqueue_many(s, agent="a", tasks=tasks))
+        assert stage.wait_until_blocked(*waiting)
+        stage.superuser.execute("delete from forebay.tasks where idempotency_key = 'met'")
+        rival.rollback()
+    with pytest.raises(SerializationFailure, match='task 1: the task with key "met" went away'):
+        waiting[1].result()
+    assert stage.rows("select from forebay.tasks") == []
+    assert len(submitter.enqueue_many(stage.db, agent="a", tasks=tasks)) == 3
