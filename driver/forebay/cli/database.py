@@ -11,10 +11,17 @@ if TYPE_CHECKING:
 
 
 def find_dsn(dsn: str | None) -> str:
-    """Return dsn (--dsn), else what the settings say. Raises MissingSettingError."""
+    """Return dsn (--dsn), else what the settings say.
+
+    Raises MissingSettingError, or ConnectError for one that cannot be read: psycopg would repeat
+    it, password and all.
+    """
+    from forebay.pool import Database
     from forebay.settings import Settings
 
-    return dsn or Settings.read().database_url
+    where = dsn or Settings.read().database_url
+    Database(where).parameters()
+    return where
 
 
 @contextmanager

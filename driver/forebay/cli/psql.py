@@ -31,12 +31,8 @@ def pg_environment(dsn: str) -> dict[str, str]:
     """Return dsn as libpq's variables: a command line would show its password to everybody."""
     import psycopg
 
-    try:
-        options = psycopg.pq.Conninfo.parse(dsn.encode())
-    except psycopg.OperationalError:  # its text repeats the DSN, password and all
-        raise Refused("The DSN cannot be read: check --dsn or FOREBAY_DATABASE_URL.") from None
     variables = {}
-    for option in options:
+    for option in psycopg.pq.Conninfo.parse(dsn.encode()):
         if option.val is not None and option.envvar:
             variables[option.envvar.decode()] = option.val.decode()
     return variables
