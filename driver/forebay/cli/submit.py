@@ -64,7 +64,10 @@ def submit(
         output.print_json({"batch_id": batch_id, "tasks": tasks})
     else:
         output.print_rows(tasks, SUBMITTED, as_json)
-        print(f"Batch {batch_id} is in line: watch it with 'forebay batch {batch_id} --watch'.")
+        print(
+            f"Batch {batch_id} is in line: 'forebay run' does the work,"
+            f" 'forebay batch {batch_id} --watch' follows it."
+        )
 
 
 def enqueue(
