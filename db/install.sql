@@ -9,7 +9,7 @@
 
 -- migrations
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
-\set file migrations/0002_create_agents_and_tasks.sql \set sha256 b8fd426ec1dd3cbcac2cdf5ae266e1c5b4725891a5e7b19e1841fe7694c9d195 \ir install/apply.sql
+\set file migrations/0002_create_agents_and_tasks.sql \set sha256 2c1fbf18c74e0332d64029c80d29acba5533e27af6ec31b31ea3d5a7123ff4a4 \ir install/apply.sql
 \set file migrations/0003_create_row_types.sql \set sha256 20d89d1e4d6a5b2e98d36218ef082201762c9bba609f4a4be86dd6db9569eda0 \ir install/apply.sql
 
 -- functions/internal
@@ -17,7 +17,7 @@
 \set file functions/internal/_agent_key.sql \set sha256 a3485185c8d3b59a229f11d9a952ce90dcd0d7c51ebc86e0d8145213555b9891 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 6c51a645f1486ded032ff9a1d208e0ed215dfb1d11ba35d7e07f4d427af95d2e \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
-\set file functions/internal/_audit.sql \set sha256 532177601fa9976a73ffaae502b6b01725465907e7630ddab31a3a19927a9a35 \ir install/apply.sql
+\set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 f153b94eca5ced28d6bd1a30fa51b754bb33587a9b07bacab7dc688527cbd636 \ir install/apply.sql
 \set file functions/internal/_candidates.sql \set sha256 487d3f5274a226bfaa1e07cfa6a305c0c6eaaaeffd59e2936ed3969ad2691cb8 \ir install/apply.sql
@@ -31,13 +31,13 @@
 \set file functions/internal/_exact.sql \set sha256 455671cb8f315cfb1c726aec478afb7bfcc0afb89864fe18ac50baabd064ed63 \ir install/apply.sql
 \set file functions/internal/_expired_priority.sql \set sha256 604a15ab7a6517b1c766f2fd1ac5e81d5a239058b435d42a1cd98a9a6a35f3c4 \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
-\set file functions/internal/_explain_running.sql \set sha256 00cead3918517f3123b7dc614261bbc871e8a2c0977c70ffccf8136c2274f932 \ir install/apply.sql
+\set file functions/internal/_explain_running.sql \set sha256 3411c357d42f817785fb703d0a51a478413e69718d0006c8ff29efa24989f2b8 \ir install/apply.sql
 \set file functions/internal/_explain_waiting.sql \set sha256 f4eb04032facbde02df8480c70c9d4ebb30a02a2d2a759b9c449ed21e55c7dcc \ir install/apply.sql
 \set file functions/internal/_fits.sql \set sha256 875d338575ae51616b453d2afab136e6ba187f219eb5c298502d93cbcda18355 \ir install/apply.sql
 \set file functions/internal/_get_agent.sql \set sha256 7bd9baf71d420bc9044e02d8d9a06fcb4fe1960d03168ddcf473ec13a2ff2b61 \ir install/apply.sql
-\set file functions/internal/_get_attempt.sql \set sha256 60045301ada32043d5ae26eadb80393f962474ba7b9b55a843601fa799b79589 \ir install/apply.sql
-\set file functions/internal/_get_batch.sql \set sha256 e37e4c4ce84841a4078cdc31483569e40f395e8ae5722ea1ab7c22beae13c168 \ir install/apply.sql
-\set file functions/internal/_get_task.sql \set sha256 c6fc5e6f42709483cd56eec6216f7d4ea40c3fe6125110c0190ad0df22ec5703 \ir install/apply.sql
+\set file functions/internal/_get_attempt.sql \set sha256 fc2a2167cc87ae79b74d68c51172e99cb4b53992fa4d9ce23097258a47d34afb \ir install/apply.sql
+\set file functions/internal/_get_batch.sql \set sha256 07688b3d7f07308ef032d81b5584e5b6c4b4062a81202492a8db34fde63408bf \ir install/apply.sql
+\set file functions/internal/_get_task.sql \set sha256 30a9c110ca13ef8bffe364086364c57e823a968ae2aa350ccc62d948def7f861 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307 \ir install/apply.sql
 \set file functions/internal/_head.sql \set sha256 0fa29a8e81305b9d8376a201a150267cccdcd27b4f5ee5c2abd912669854753d \ir install/apply.sql
 \set file functions/internal/_head_fits.sql \set sha256 4d7638866f262b97ae0201853a4e39a3a5c5df1be97c62d58b0196de8f9d430c \ir install/apply.sql
@@ -65,7 +65,7 @@
 \set file functions/internal/_notify.sql \set sha256 5dc8fa1ba0122aac03a0ae92b7902a731df763d15b7d1a65ff628ab8a71b01cd \ir install/apply.sql
 \set file functions/internal/_now.sql \set sha256 f9db6e24961e35a4a3f1017bb5cc80ec05b0133d997195ae743bf43c33e57d30 \ir install/apply.sql
 \set file functions/internal/_open_line.sql \set sha256 9a004084b872956bbc5c590fbf6dba25e8ca3a3827dad7ae7d5d740e471d6dce \ir install/apply.sql
-\set file functions/internal/_own_batch.sql \set sha256 f65ef1791550396afaaaed926d8d19471666be0f01ee9c665a1171e8551d2ff5 \ir install/apply.sql
+\set file functions/internal/_own_batch.sql \set sha256 1fb811bbf1cd32dde3a12a05dec0cfa6bfafd07ea42f667f984b4539833f2cf1 \ir install/apply.sql
 \set file functions/internal/_parse_task.sql \set sha256 f53a16b59df14b554e7d2efd819dda04a94ef53addd317b5defb150e78df164a \ir install/apply.sql
 \set file functions/internal/_pause.sql \set sha256 33ad7aef507540acf89e953ab0a08d8e5a0ad6ed83ddb6a2a93c6c8eea98a8e1 \ir install/apply.sql
 \set file functions/internal/_record_usage.sql \set sha256 28e27926b066274dcb2a65b2943f93c1fef5b8599ba31788c6db59eaa3588d8a \ir install/apply.sql
@@ -94,7 +94,7 @@
 \set file functions/internal/_settle.sql \set sha256 fa52da2867aa0ba14a52a3e4430f756ed0f5b0e5d13c0a268fa1cae9e8f11520 \ir install/apply.sql
 \set file functions/internal/_token_burst.sql \set sha256 c8d15de5e741c26a04f5f847025cc2146e06a6128188567f8421138cd36aa5aa \ir install/apply.sql
 \set file functions/internal/_usage_tokens.sql \set sha256 f512691da012fcfd4ef79f53fb69e118cc745debc42fc12872323e2e50e3bc39 \ir install/apply.sql
-\set file functions/internal/_waiting_words.sql \set sha256 6b0c8bf991423f5ef430ae376638203f78f9b9572f40c0fc469545ad90daa9ac \ir install/apply.sql
+\set file functions/internal/_waiting_words.sql \set sha256 c5c9b9a73ce95035dc9c91e1d4ee16a197fe2841561d4407e120200068794011 \ir install/apply.sql
 \set file functions/internal/_wake_due.sql \set sha256 d9690394da5ae40c7b0de0a1e34c2bb6c53bab9b9788e727e6d41f7eea252dd3 \ir install/apply.sql
 
 -- functions/submitter
@@ -108,15 +108,15 @@
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 4020a054c4bb3024fe404786a7b45c30072cec8cbc0bddde3ee663a371912409 \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 22fed404ae7c1f120c3648050976af6b348af7a7ad51fa747f302e8c2995aa99 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 ac4868c3b263f51e8313a3ef5c7b8dc89da11c511be157a504a15902b976bb81 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 b07340d85807324b82174f4fd5ca0ebf9e5855defad9239913b050d980e0bccf \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
-\set file functions/worker/release.sql \set sha256 2cfb5956a270e2fea8309eb626dad44bd5f6600c39737bdfcf7863b9fb22db35 \ir install/apply.sql
+\set file functions/worker/release.sql \set sha256 939a00f65da44f63a2bb61e933bf9fc405d54bcb8bac49ef38b0345aa794d719 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc \ir install/apply.sql
 \set file functions/worker/runs_to_cancel.sql \set sha256 93d9491bc167c42b5b6e2473281519e3582140e2e925ab59d039d19ad459a52f \ir install/apply.sql
 \set file functions/worker/sweep.sql \set sha256 7f9e0e2e3b8d61f3355f6fac0c9717ae613d003c9afee498e646724be549e037 \ir install/apply.sql
 
 -- functions/agent
-\set file functions/agent/callback.sql \set sha256 7401a3f0072c5f6d5c662739ec3476c4e425d635d746e3ae9bc5c58828f6ee54 \ir install/apply.sql
+\set file functions/agent/callback.sql \set sha256 98f9be962781a12417af2508e33cd5adc487314727f29ba5609b20f5d8064fd5 \ir install/apply.sql
 \set file functions/agent/complete.sql \set sha256 ad95bc290bff3aa5f1898ab18a23a7530ede64fa3f270d509c5379efbdc3f743 \ir install/apply.sql
 \set file functions/agent/complete_many.sql \set sha256 11ff8fa50e76346648f74a98638451988b3b1e2841831e93fa0afeece2159f79 \ir install/apply.sql
 \set file functions/agent/fail.sql \set sha256 05ab94aa88c8bb36bff541408dc2d23e625f475800c4037aa9027beb57783c1d \ir install/apply.sql
@@ -138,10 +138,10 @@
 \set file functions/viewer/batch_progress.sql \set sha256 11cf33c25ab77eaf5520703aabdce002ded4782b6233a47881f3460f83ac226e \ir install/apply.sql
 \set file functions/viewer/explain_task.sql \set sha256 35df128eda72e67713e36dfb6ec4d93ce61503c1bab88b693a0274f06924e3eb \ir install/apply.sql
 \set file functions/viewer/health.sql \set sha256 21b60ac521a393140aca9b9baf0b16a04f5ce5a06beefa8060e3bf56bf48c314 \ir install/apply.sql
-\set file functions/viewer/list_tasks.sql \set sha256 2db329e047999774b220147743cf46516e5538f3eaaf0296f474f9c89284b6d1 \ir install/apply.sql
+\set file functions/viewer/list_tasks.sql \set sha256 2a7b72e4a117033e6bf855eb10d79ecf8b1f79ad14e9094b0bf7ead8a8b0fec5 \ir install/apply.sql
 \set file functions/viewer/schema_version.sql \set sha256 f451f0971e84e14822f60ff1b0e39b4ea6641d73f1114d518675eaec53ede4c4 \ir install/apply.sql
 \set file functions/viewer/server_time.sql \set sha256 0f5e4990a8b04d9c7f4865c6c6617474d0f70ae3750d91abb4cbfdbc808c21bf \ir install/apply.sql
-\set file functions/viewer/task_counts.sql \set sha256 c2523a946429950da9b83b969148bdc33e68760796d6f09524bd63eaff779534 \ir install/apply.sql
+\set file functions/viewer/task_counts.sql \set sha256 f260bbd3778ec11d21ea5d7d38bbdc324d9a5f66d8c35912797cd08b4d2a901c \ir install/apply.sql
 \set file functions/viewer/task_detail.sql \set sha256 e63185990f820a264a83e2cb06df15299c8fc7d99af62b5b82a4e70c251380a1 \ir install/apply.sql
 
 -- functions/reader

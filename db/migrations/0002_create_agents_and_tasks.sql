@@ -153,7 +153,7 @@ create index tasks_batch on forebay.tasks (batch_id, task_id) where batch_id is 
 create index tasks_reprocess on forebay.tasks (reprocess_of) where reprocess_of is not null;
 create index tasks_created on forebay.tasks (created_at, task_id);
 comment on table forebay.tasks is
-'One row a task. No foreign key to agents and batches: both are checked in enqueue_many, and cost 12 % of its speed.';
+'One row a task. No foreign key to agents and batches: both are checked in enqueue_many.';
 comment on column forebay.tasks.is_ready is 'False while available_at lies ahead; dequeue and sweep turn it when it is due.';
 comment on column forebay.tasks.attempt_id is 'The current attempt, while processing: the fencing token.';
 comment on column forebay.tasks.attempt_no is 'How many attempts were claimed in all.';
@@ -273,7 +273,7 @@ create table forebay.run_outcomes (
     constraint run_outcomes_outcome_known check (outcome in ('renew', 'requeue', 'retry', 'fail', 'pause_agent'))
 );
 comment on column forebay.run_outcomes.may_report_yet is
-'The run ended well, so its report can still be on its way: the outcome follows after the report grace.';
+'The run did start, so a report can still be on its way: the outcome follows after the report grace.';
 comment on table forebay.run_outcomes is
 'What follows from a state that a launcher saw a run in. * matches anything; the row with the fewest * wins.';
 
@@ -304,12 +304,12 @@ values
 ('lakeflow', 'WAITING_FOR_RETRY', '*', '*', 'renew', false, false, 'the job retries by itself'),
 ('lakeflow', 'RUNNING', '*', '*', 'renew', false, false, 'alive'),
 ('lakeflow', 'TERMINATING', '*', '*', 'renew', false, false, 'about to end'),
-('lakeflow', 'TERMINATED', '*', '*', 'retry', true, false, 'ended in a way that is not listed'),
-('lakeflow', 'TERMINATED', 'SUCCESS', '*', 'retry', true, true, 'ended well: its report gets the report grace'),
+('lakeflow', 'TERMINATED', '*', '*', 'retry', true, true, 'ended in a way that is not listed'),
+('lakeflow', 'TERMINATED', 'SUCCESS', '*', 'retry', true, true, 'ended well'),
 ('lakeflow', 'TERMINATED', 'SUCCESS_WITH_FAILURES', '*', 'retry', true, true, 'ended well in part'),
-('lakeflow', 'TERMINATED', 'FAILED', '*', 'retry', true, false, 'the code failed without reporting it'),
-('lakeflow', 'TERMINATED', 'TIMEDOUT', '*', 'retry', true, false, 'the job''s own timeout ended it'),
-('lakeflow', 'TERMINATED', 'CANCELED', '*', 'retry', true, false, 'somebody cancelled it in the workspace'),
+('lakeflow', 'TERMINATED', 'FAILED', '*', 'retry', true, true, 'the code failed'),
+('lakeflow', 'TERMINATED', 'TIMEDOUT', '*', 'retry', true, true, 'the job''s own timeout ended it'),
+('lakeflow', 'TERMINATED', 'CANCELED', '*', 'retry', true, true, 'somebody cancelled it in the workspace'),
 (
     'lakeflow', 'TERMINATED', 'MAXIMUM_CONCURRENT_RUNS_REACHED', '*', 'requeue', true, false,
     'never started: the job runs as many as it may'

@@ -52,8 +52,8 @@ class Workspace:
     def states(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         return {run_id: self.state[run_id] for run_id in run_ids}
 
-    def end(self, run_id: str, result_state: str) -> None:
-        self.state[run_id] = {"life_cycle_state": "TERMINATED", "result_state": result_state}
+    def end(self, run_id: str, life_cycle_state: str) -> None:
+        self.state[run_id] = {"life_cycle_state": life_cycle_state}
 
 
 def killed() -> None:
@@ -154,7 +154,7 @@ def test_a_graceful_stop_leaves_runs_to_be_adopted(
     assert attempts(db, task_id)[0]["worker"] == first.worker
     with running(daemon_dsn, tmp_path, external=(workspace,)) as second:
         until(lambda: attempts(db, task_id)[0]["worker"] == second.worker)
-        workspace.end("run-1", "FAILED")
+        workspace.end("run-1", "INTERNAL_ERROR")
         until(lambda: attempts(db, task_id)[0]["status"] == "lost")
     assert workspace.diary[0] == "start run-1"
     assert "cancel run-1" not in workspace.diary

@@ -356,7 +356,7 @@ class Walk(RuleBasedStateMachine):
         attempt = self.attempt(number, which)
         seen = Jsonb({"life_cycle_state": run[0], "result_state": run[1]})
         answer = self.stage.value("observe_run", attempt_id=attempt.attempt_id, run=seen)
-        assert answer == self.model.observe_run(attempt, *run)
+        assert answer == self.model.observe_run(attempt, run[0])
 
     # Reports
 

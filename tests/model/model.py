@@ -331,9 +331,9 @@ class Model:
             attempt.run_id = run_id
             attempt.status = "running" if attempt.status == "claimed" else attempt.status
 
-    def observe_run(self, attempt: Attempt, state: str, result_state: str | None) -> str:
+    def observe_run(self, attempt: Attempt, state: str) -> str:
         """Take in what the launcher saw of a run; answer what follows."""
-        agent = self.agents[attempt.agent]
+        agent, task = self.agents[attempt.agent], self.tasks[attempt.task_id]
         outcome, is_ended = ("renew", False)
         if attempt.is_external:
             outcome, is_ended = RUN_OUTCOMES.get(state, (outcome, is_ended))
@@ -347,9 +347,9 @@ class Model:
         if attempt.deadline_at <= self.now:
             self._end(attempt, "failed", is_stop_pending=not is_ended)
             self._give_back(attempt, "timeout", True, None)
-            return "retry"
+            return "fail" if task.status == "failed" else "retry"
         may_report = (
-            result_state == "SUCCESS"
+            state == "TERMINATED"
             and attempt.run_ended_at is not None
             and attempt.run_ended_at + REPORT_GRACE > self.now
         )
@@ -362,7 +362,7 @@ class Model:
             self._give_back(attempt, "infrastructure", may_retry, None)
         else:
             self._release(attempt, None)
-        return outcome
+        return "fail" if task.status == "failed" else outcome
 
     # Reports
 

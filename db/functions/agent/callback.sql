@@ -39,6 +39,9 @@ begin
         raise exception '"type" must be task.completed, task.failed or task.usage, not "%"', left(v_type, 60)
             using errcode = '22023';
     end if;
+    if coalesce(jsonb_typeof(p_event -> 'timestamp'), 'null') not in ('null', 'string', 'number') then
+        raise exception '"timestamp" must be a time, not %', jsonb_typeof(p_event -> 'timestamp') using errcode = '22023';
+    end if;
     v_data := p_event -> 'data';
     v_task_id := forebay._json_integer(v_data, 'task_id');
     v_attempt_id := forebay._json_integer(v_data, 'attempt_id');

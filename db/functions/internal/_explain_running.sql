@@ -15,8 +15,11 @@ begin
     if v_attempt.lease_expires_at <= forebay._now() then
         v_answer.reason := 'lease_expired';
         v_answer.explanation := format(
-            'Worker %s stopped renewing its lease at %s: the next sweep takes the task from it.',
-            v_attempt.worker, v_attempt.lease_expires_at
+            'Worker %s stopped renewing its lease at %s: %s.', v_attempt.worker, v_attempt.lease_expires_at,
+            case
+                when forebay._is_external(v_attempt.launcher) then 'another driver may adopt its run, then a sweep takes the task'
+                else 'the next sweep takes the task from it'
+            end
         );
     else
         v_answer.reason := 'running';

@@ -17,7 +17,8 @@ begin
     end if;
     select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_attempt_id;
     if not found then
-        raise exception 'attempt % does not exist', p_attempt_id using errcode = 'QF304';
+        raise exception 'attempt % does not exist', p_attempt_id
+            using errcode = 'QF304', hint = 'forebay.dequeue answers with attempt_id beside task_id.';
     end if;
     return v_attempt;
 end;

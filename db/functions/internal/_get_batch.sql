@@ -17,7 +17,8 @@ begin
     end if;
     select b.* into v_batch from forebay.batches as b where b.batch_id = p_batch_id;
     if not found then
-        raise exception 'batch % does not exist', p_batch_id using errcode = 'QF302';
+        raise exception 'batch % does not exist', p_batch_id
+            using errcode = 'QF302', hint = 'forebay.open_batch opens one.';
     end if;
     return v_batch;
 end;

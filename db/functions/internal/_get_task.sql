@@ -17,7 +17,8 @@ begin
     end if;
     select t.* into v_task from forebay.tasks as t where t.task_id = p_task_id;
     if not found then
-        raise exception 'task % does not exist', p_task_id using errcode = 'QF303';
+        raise exception 'task % does not exist', p_task_id
+            using errcode = 'QF303', hint = 'forebay.list_tasks() has the ids.';
     end if;
     return v_task;
 end;

@@ -17,7 +17,8 @@ begin
         raise exception 'p_actor must not be null' using errcode = '22023';
     end if;
     if v_batch.owner is distinct from v_actor then
-        raise exception 'batch % does not exist', p_batch_id using errcode = 'QF302';
+        raise exception 'batch % does not exist', p_batch_id
+            using errcode = 'QF302', hint = 'forebay.open_batch opens one.';
     end if;
     return v_batch;
 end;

@@ -17,7 +17,10 @@ select case p_answer.reason
     )
     when 'delayed' then format(
         'It is not due before %s%s.', p_task.available_at,
-        coalesce(': its last attempt failed with "' || (p_task.error ->> 'message') || '"', '')
+        coalesce(': its last attempt ended with "' || (
+            select a.error ->> 'message' from forebay.task_attempts as a
+            where a.task_id = p_task.task_id and a.attempt_no = p_task.attempt_no
+        ) || '"', '')
     )
     when 'closed' then format('A limit of agent %s is 0, which admits nothing.', p_agent.agent)
     when 'full' then format(

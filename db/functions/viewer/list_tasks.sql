@@ -18,6 +18,7 @@ as $function$
 --
 -- Returns    one row a task, by id downwards
 -- Errors     22023  p_limit is not from 1 to 10,000, or a status does not exist
+--            QF301, QF302  no such agent or batch
 -- Called by  forebay_viewer
 declare
     v_statuses  text[] := p_statuses;
@@ -26,6 +27,10 @@ declare
 begin
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
     perform forebay._require_statuses(v_statuses);
+    perform forebay._require_agents(v_agents);
+    if p_batch_id is not null then
+        perform forebay._get_batch(p_batch_id);
+    end if;
     return query
     select
         t.task_id, t.agent, t.status, t.priority::integer, t.batch_id, t.customer, t.locked_by, t.available_at,

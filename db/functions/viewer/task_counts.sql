@@ -15,6 +15,7 @@ as $function$
 --
 -- Returns    one row a status that p_statuses lets through, in the order of a task's life, 0 included
 -- Errors     22023  a status does not exist
+--            QF301  no such agent
 -- Called by  forebay_viewer
 declare
     v_statuses  text[] := p_statuses;
@@ -22,6 +23,7 @@ declare
     v_customers text[] := p_customers;
 begin
     perform forebay._require_statuses(v_statuses);
+    perform forebay._require_agents(v_agents);
     return query
     select words.status, count(t.task_id)
     from unnest(array['enqueued', 'processing', 'completed', 'failed', 'cancelled']) with ordinality as words (status, place)

@@ -26,6 +26,7 @@ declare
     v_error   jsonb;
     v_grace   interval := (select i.report_grace from forebay.installation as i);
     v_now     timestamptz;
+    v_status  text;
     v_is_late boolean;
     v_is_unspent boolean;
 begin
@@ -80,12 +81,12 @@ begin
     if v_is_unspent then
         perform forebay._settle(v_attempt, true);
     end if;
-    perform forebay._give_back(
+    v_status := forebay._give_back(
         v_held.task, v_agent, v_error,
         v_is_late or v_outcome.outcome <> 'fail' and (v_is_unspent or v_agent.on_lost_lease = 'retry'),
         null, v_is_unspent and (v_held.task).release_count < v_agent.max_releases
     );
-    return case when v_is_late then 'retry' else v_outcome.outcome end;
+    return case when v_status = 'failed' then 'fail' when v_is_late then 'retry' else v_outcome.outcome end;
 end;
 $function$;
 

@@ -12,7 +12,7 @@ create or replace function forebay.release(p_attempt_id bigint, p_reason text, p
 as $function$
 -- Hand a task back without spending the attempt: the launch was refused, or the worker shuts down.
 --
--- Without reported usage the whole charge is refunded. After the agent's max_releases a release spends an attempt. An
+-- Without reported usage the whole charge of tokens is refunded; max_rpm counts the claim all the same. After the agent's max_releases a release spends an attempt. An
 -- attempt that no longer holds the task changes nothing, but is known to have stopped; a cancelled one is refunded too.
 --
 -- Returns    the task's status after it

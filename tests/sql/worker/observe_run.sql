@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(43);
+select plan(44);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -34,6 +34,13 @@ select is(
     'renew',
     'a run that ended well may still report'
 );
+select results_eq(
+    $$ select forebay.observe_run(103 + place, '{"life_cycle_state": "TERMINATED"}' || jsonb_build_object('result_state', word))
+    from unnest(array['FAILED', 'TIMEDOUT', 'CANCELED', 'NEW_WORD'], array[0, 1, 2, 3]) as ended (word, place) $$,
+    array_fill('renew'::text, '{4}'),
+    'so may one that ended otherwise, for the report grace'
+);
+select at_time('1 minute');
 select is(
     forebay.observe_run(103, '{"life_cycle_state": "TERMINATED", "result_state": "FAILED", "message": "boom"}'),
     'retry',
@@ -47,7 +54,7 @@ select results_eq(
 );
 select results_eq(
     $$ select status, finished_at, run_ended_at, is_stop_pending from forebay.task_attempts where attempt_id = 103 $$,
-    $$ values ('lost', noon('30 s'), noon('30 s'), false) $$,
+    $$ values ('lost', noon('1 minute'), noon('30 s'), false) $$,
     'the attempt is lost, and nothing is left to cancel'
 );
 select is(
@@ -177,7 +184,7 @@ select given($$
     select forebay.enqueue('strict', '{}'), forebay.enqueue('strict', '{}');
     select forebay.dequeue('w', '{strict}', 2)
 $$);
-select is(forebay.observe_run(122, '{"life_cycle_state": "NOT_FOUND"}'), 'retry', 'a run that is gone is a lost lease');
+select is(forebay.observe_run(122, '{"life_cycle_state": "NOT_FOUND"}'), 'fail', 'a run that is gone is a lost lease');
 select results_eq(
     $$ select t.status from forebay.tasks as t inner join forebay.task_attempts as a on a.task_id = t.task_id
     where a.attempt_id = 122 $$,
