@@ -5,15 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from forebay import schema
+from forebay import __version__, schema
 from forebay.schema import files
 from migrations import catalog
 from migrations.conftest import NewDatabase, Psql
 
-RELEASED = sorted((Path(__file__).parent / "released").glob("*.sql"))
+FOLDER = Path(__file__).parent / "released"
+THIS = FOLDER / f"{__version__}.sql"
+RELEASED = sorted({*FOLDER.glob("*.sql"), THIS})
 MIGRATION = re.compile(r"values \('(migrations/[^']+)', 'versioned', '([0-9a-f]{64})'")
 
 released = pytest.mark.parametrize("release", RELEASED, ids=lambda path: path.stem)
+
+
+def test_this_release_is_kept() -> None:
+    """The schema of this version is kept beside those of earlier releases."""
+    assert THIS.exists(), f"{THIS.name} is missing: `make release-sql` writes it"
 
 
 @released
