@@ -47,7 +47,7 @@ class Workspace:
 
     def cancel(self, run_id: str) -> None:
         self.diary.append(f"cancel {run_id}")
-        self.end(run_id, "CANCELED")
+        self.end(run_id, "TERMINATED")
 
     def states(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         return {run_id: self.state[run_id] for run_id in run_ids}
