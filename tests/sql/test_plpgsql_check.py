@@ -1,12 +1,14 @@
 """plpgsql_check reads every PL/pgSQL function against the real tables, and finds nothing.
 
 The extension comes with Debian's PostgreSQL 15 (package postgresql-15-plpgsql-check), so the test
-runs a cluster of that for itself, whatever the other tests run on.
+runs a cluster of that for itself, whatever the other tests run on; root gets it installed.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,10 +23,10 @@ from support.server import roomy_folder
 PG = Path("/usr/lib/postgresql/15/bin")
 EXTENSION = Path("/usr/share/postgresql/15/extension/plpgsql_check.control")
 
-pytestmark = pytest.mark.skipif(
-    not (EXTENSION.exists() and (PG / "initdb").exists()),
-    reason="needs Debian's packages postgresql-15 and postgresql-15-plpgsql-check",
-)
+PACKAGES = ("postgresql-15", "postgresql-15-plpgsql-check")
+INSTALL = ("install", "--quiet", "--yes", "--no-install-recommends", *PACKAGES)
+
+pytestmark = pytest.mark.timeout(600)
 
 # A trigger function is read with the table and the transition tables of one of its triggers.
 FINDINGS = """
@@ -51,7 +53,29 @@ cross join lateral chk.plpgsql_check_function_tb(
 
 
 @pytest.fixture(scope="module")
-def checked() -> Iterator[psycopg.Connection]:
+def packages() -> None:
+    """Have both packages, or skip where they cannot be installed."""
+    if EXTENSION.exists() and (PG / "initdb").exists():
+        return
+    needs = f"needs Debian's packages {' and '.join(PACKAGES)}"
+    if os.geteuid() != 0:
+        pytest.skip(f"{needs}, which only root can install")
+    try:
+        _apt_get("update")
+        _apt_get(*INSTALL)
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"{needs}: {getattr(error, 'stderr', None) or error}")
+
+
+def _apt_get(*arguments: str) -> None:
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(
+        ["apt-get", *arguments], check=True, capture_output=True, text=True, env=environment
+    )
+
+
+@pytest.fixture(scope="module")
+def checked(packages: None) -> Iterator[psycopg.Connection]:
     """Install the schema and plpgsql_check into a cluster of PostgreSQL 15."""
     folder = Path(tempfile.mkdtemp(prefix="forebay-check-", dir=roomy_folder()))
     folder.chmod(0o755)
