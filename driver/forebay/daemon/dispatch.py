@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
+from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
 from forebay.daemon.runs import Caller, Run, Runs
 from forebay.errors import ForebayError
@@ -41,6 +42,13 @@ class Dispatch:
         self._on_over = on_over
         self._stop = stop
         self._agents = agents
+
+    def check(self) -> None:
+        """Claim nothing and report nothing, to raise what forbids it: before anything is held."""
+        self._caller.call(
+            calls.dequeue, worker=self._caller.worker, agents=self._agents, launchers=[]
+        )
+        self._caller.call(agent_calls.complete_many, attempt_ids=[], results=[])
 
     def claim(self, launcher: Launcher) -> int:
         """Claim as many attempts as the launcher has slots for; return how many."""

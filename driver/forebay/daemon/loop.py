@@ -13,17 +13,20 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 
+import psycopg
+
 from forebay.calls import worker as calls
 from forebay.daemon.dispatch import Dispatch
 from forebay.daemon.external import ExternalRuns
 from forebay.daemon.local import LocalRuns
 from forebay.daemon.pace import SECOND_LOOK, WAKE_JITTER, BackOff, Every, Pace
 from forebay.daemon.runs import Caller, Run, Runs
+from forebay.errors import RefusedError
 from forebay.launchers import ExternalLauncher, Launcher
 from forebay.launchers.local import LocalLauncher
 from forebay.leases import Lease
 from forebay.listen import Listener
-from forebay.logs import EventLog
+from forebay.logs import EventLog, first_line
 from forebay.pool import Database
 from forebay.renewal import LeaseKeeper
 
@@ -76,17 +79,33 @@ class Daemon:
         self._wake.set()
 
     def run(self, *, patience: float = 0) -> None:
-        """Work until stopped. Raises ConnectError or SchemaError if the start fails.
+        """Work until stopped.
 
         A database that is not up yet is waited for, `patience` seconds long; one that goes away
-        later is waited for without end.
+        later is waited for without end. Raises ConnectError, SchemaError, UnknownAgentError,
+        InstallationClosedError, RefusedError when it cannot begin; later it logs what goes wrong
+        and goes on.
         """
-        with self._caller.connected(patience=patience), self._threads():
-            log.info("daemon_started", worker=self.worker)
-            while not self._stop.is_set():
-                self._rest(self._step())
-            self._shut_down()
-            log.info("daemon_stopped", worker=self.worker)
+        with self._caller.connected(patience=patience):
+            self._begin()
+            with self._threads():
+                log.info("daemon_started", worker=self.worker)
+                while not self._stop.is_set():
+                    self._rest(self._step())
+                self._shut_down()
+        log.info("daemon_stopped", worker=self.worker)
+
+    def _begin(self) -> None:
+        """Raise what forbids the work before there is any; while the database is away, begin."""
+        try:
+            self._dispatch.check()
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            log.warning("start_delayed", error=type(error).__name__, reason=first_line(error))
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise RefusedError(
+                f"The daemon's login lacks a right ({error.diag.message_primary}):"
+                " grant it forebay_worker and forebay_agent."
+            ) from error
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
