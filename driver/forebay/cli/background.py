@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forebay.cli import output
+from forebay.cli.database import find_dsn
 from forebay.cli.errors import Refused
 
 STOP_SECONDS = 15
@@ -24,7 +25,7 @@ def database(dsn: str | None) -> Iterator[str]:
     The server is left as it was found: stopped after the block unless it ran before.
     """
     if dsn:
-        yield dsn
+        yield find_dsn(dsn)
         return
     from forebay.embedded import Server, default_data_dir
 
@@ -57,7 +58,8 @@ def daemon(dsn: str, options: tuple[str, ...], log: Path) -> Iterator[Callable[[
 
     def check() -> None:
         if (code := process.poll()) is not None:
-            raise Refused(f"The daemon ended with exit code {code}: {log} says why.")
+            last = log.read_text(errors="replace").rstrip().rpartition("\n")[2]
+            raise Refused(f"The daemon ended with exit code {code} ({log} has it all): {last}")
 
     try:
         yield check

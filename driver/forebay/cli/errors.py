@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import psycopg
+
+
+ROLES = ("submitter", "viewer", "operator", "reader", "worker", "agent")
 
 
 class Refused(Exception):
@@ -52,12 +56,19 @@ def _of_the_database(error: psycopg.Error) -> str:
                 " run 'forebay db upgrade'."
             )
         case errors.InsufficientPrivilege():
-            return (
-                f"The database refuses this login ({said}): grant it the forebay_* role for that."
-            )
+            return f"The database refuses this login ({said}): grant it {_role_for(said)}."
         case _ if error.sqlstate is None:
             return f"Cannot reach the database ({said}): check --dsn or FOREBAY_DATABASE_URL."
     return _joined(said, error.diag.message_detail, error.diag.message_hint)
+
+
+def _role_for(refusal: str) -> str:
+    """Return the role that may call the function which the refusal names at its end."""
+    function = refusal.rsplit(" ", 1)[-1]
+    for role in ROLES:
+        if hasattr(import_module(f"forebay.calls.{role}"), function):
+            return f"forebay_{role}"
+    return "the forebay_* role for that"
 
 
 def _joined(*parts: str | None) -> str:
