@@ -10,7 +10,7 @@
 -- migrations
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
 \set file migrations/0002_create_agents_and_tasks.sql \set sha256 2c1fbf18c74e0332d64029c80d29acba5533e27af6ec31b31ea3d5a7123ff4a4 \ir install/apply.sql
-\set file migrations/0003_create_row_types.sql \set sha256 20d89d1e4d6a5b2e98d36218ef082201762c9bba609f4a4be86dd6db9569eda0 \ir install/apply.sql
+\set file migrations/0003_create_row_types.sql \set sha256 0e1b9666d7fe946b311632fa3a0ee86d2fb06992126b879a0adb73a4a1e474c2 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_admit.sql \set sha256 849ffe50f9bd3dfe00fad1b4ee6483bec97061fe51dc3dd6fe2f42f494438430 \ir install/apply.sql
@@ -26,6 +26,7 @@
 \set file functions/internal/_count_ahead.sql \set sha256 4a65dad55f279dfa5a1752e84bc74bdef796721ed3adb1e7cd844837cc02685b \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 c3ce246628b9d2937d7a4cef7894f90254649fb878a37548b48c4e545e1b283f \ir install/apply.sql
+\set file functions/internal/_end_observed.sql \set sha256 d9f7896a577be3bb394906b77900e30513cf7dc499cd699db0ffdffbbf6f88cf \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 adb4a051012f74a5904509a9301057f0be0eddb4678aa32e5d142ebe158240c1 \ir install/apply.sql
 \set file functions/internal/_estimate.sql \set sha256 90a7b3cd67185b61ce1978eee7034186277545a63f17ea43e9cc965cd387cfe5 \ir install/apply.sql
 \set file functions/internal/_exact.sql \set sha256 455671cb8f315cfb1c726aec478afb7bfcc0afb89864fe18ac50baabd064ed63 \ir install/apply.sql
@@ -91,6 +92,7 @@
 \set file functions/internal/_run_outcome.sql \set sha256 79d6d17f61facbb23fbaec4fb5baeba17ce0b756ab45e298a08218d965a6a7cc \ir install/apply.sql
 \set file functions/internal/_run_words.sql \set sha256 59e56519f3b5b917db7da39a8229b2625aea28d1644b39bafd4c0df3917cef90 \ir install/apply.sql
 \set file functions/internal/_seen.sql \set sha256 2add6c3f77f4884d21fd0852188ba48bc02172fba510a4848c49e6ae8c0b4217 \ir install/apply.sql
+\set file functions/internal/_set_budget.sql \set sha256 7a747f18bfedb79091f2ca55993e93161bea9733585e24c9c68b94c9ce088da4 \ir install/apply.sql
 \set file functions/internal/_settle.sql \set sha256 fa52da2867aa0ba14a52a3e4430f756ed0f5b0e5d13c0a268fa1cae9e8f11520 \ir install/apply.sql
 \set file functions/internal/_token_burst.sql \set sha256 c8d15de5e741c26a04f5f847025cc2146e06a6128188567f8421138cd36aa5aa \ir install/apply.sql
 \set file functions/internal/_usage_tokens.sql \set sha256 f512691da012fcfd4ef79f53fb69e118cc745debc42fc12872323e2e50e3bc39 \ir install/apply.sql
@@ -108,7 +110,7 @@
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 4020a054c4bb3024fe404786a7b45c30072cec8cbc0bddde3ee663a371912409 \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 22fed404ae7c1f120c3648050976af6b348af7a7ad51fa747f302e8c2995aa99 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 b07340d85807324b82174f4fd5ca0ebf9e5855defad9239913b050d980e0bccf \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 3050eeea6746f8054dd5f0b38b5ca5e0b2a29edad48b34cb20f5df817f7720f4 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 939a00f65da44f63a2bb61e933bf9fc405d54bcb8bac49ef38b0345aa794d719 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc \ir install/apply.sql
@@ -127,7 +129,7 @@
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql
 \set file functions/operator/open_installation.sql \set sha256 e5b2b0811a664b4631cc8068039da44dd771bf0b26c96ceb7253aece540cd53a \ir install/apply.sql
 \set file functions/operator/pause_agent.sql \set sha256 644ab2d29c190cbc44c73505248c30a271f9f175c402c7933e3837f6247295f7 \ir install/apply.sql
-\set file functions/operator/register_agent.sql \set sha256 916ac0c4cd986462a3484bbf33eb948ffbd0cfda952dfccdc550f66a85f56282 \ir install/apply.sql
+\set file functions/operator/register_agent.sql \set sha256 98e0038b0187c5f086f6106da066b55d80e07018d690fb9d33958236d081c2b5 \ir install/apply.sql
 \set file functions/operator/reprioritize.sql \set sha256 c9172a0708c1d16a4b7b526a3d53a42b05f5384f30587e21ed7de392902b7921 \ir install/apply.sql
 \set file functions/operator/reprocess.sql \set sha256 20d34a9fabbcf72533c134d924e9ac9de0d1fd78928366a0b0a5915f8db4f8f1 \ir install/apply.sql
 \set file functions/operator/resume_agent.sql \set sha256 9a67a6dcf9fa1dc1047b05d0aac4a1bb3d66894299af7f5515260ca54d2871e9 \ir install/apply.sql

@@ -6,7 +6,7 @@
 \set seen ' '
 \set is_changed false
 
-begin;
+begin isolation level read committed;
 set local client_min_messages = warning;
 set local lock_timeout = '5s';
 set local check_function_bodies = off;

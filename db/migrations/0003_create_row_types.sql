@@ -106,7 +106,7 @@ create type forebay.health_report as (
     expired_leases bigint, oldest_transaction_at timestamptz, notify_queue_usage double precision
 );
 comment on type forebay.health_report is
-'health: dispatchers are objects with worker, last_claim_at, last_sweep_at; notify_queue_usage is 0 to 1.';
+'health: dispatchers are objects with worker, first_seen_at, last_claim_at, last_sweep_at; notify_queue_usage is 0 to 1.';
 
 create type forebay.serving_round as (agents text[], floor integer, is_only boolean);
 comment on type forebay.serving_round is 'Inside dequeue: the agents whose turn it is, and the priority down to which.';

@@ -42,7 +42,6 @@ declare
         forebay._exact(p_backoff_max), p_on_lost_lease, p_late_results, p_default_estimated_tokens, p_retention,
         null, null, null, null
     )::forebay.agents;
-    v_levels record;
     v_now    timestamptz;
 begin
     perform forebay._require_agent_definition(v_new);
@@ -53,7 +52,6 @@ begin
     v_new.pause_reason := v_old.pause_reason;
     v_new.created_at := coalesce(v_old.created_at, v_now);
     v_new.updated_at := v_now;
-    select l.* into v_levels from forebay._levels(v_old, v_now) as l;
 
     insert into forebay.agents values (v_new.*)
     on conflict (agent) do update set
@@ -66,23 +64,7 @@ begin
         default_estimated_tokens = excluded.default_estimated_tokens, retention = excluded.retention,
         updated_at = excluded.updated_at;
 
-    insert into forebay.agent_budgets as b (agent, tokens, requests, refilled_at, limited_since)
-    values (
-        v_new.agent,
-        case when p_max_tpm is not null then least(v_levels.tokens, forebay._token_burst(v_new)) end,
-        case when p_max_rpm is not null then least(v_levels.requests, forebay._request_burst(v_new)) end,
-        v_now,
-        case when p_max_tpm is not null then v_now end
-    )
-    on conflict (agent) do update set
-        tokens = excluded.tokens, requests = excluded.requests, refilled_at = excluded.refilled_at,
-        limited_since = case
-            when v_levels.tokens is null or v_new.max_tpm is null then excluded.limited_since
-            else b.limited_since
-        end;
-    delete from forebay.agent_settlements as s
-    where s.agent = v_new.agent and (p_max_tpm is null or s.settlement_id = any(v_levels.folded));
-
+    perform forebay._set_budget(v_old, v_new, v_now);
     perform forebay._audit('register_agent', null, p_agent, p_reason, p_actor, to_jsonb(v_new));
 end;
 $function$;

@@ -23,12 +23,8 @@ declare
     v_outcome forebay.run_outcomes;
     v_held    forebay.held_attempt;
     v_agent   forebay.agents;
-    v_error   jsonb;
     v_grace   interval := (select i.report_grace from forebay.installation as i);
     v_now     timestamptz;
-    v_status  text;
-    v_is_late boolean;
-    v_is_unspent boolean;
 begin
     if p_run is null or jsonb_typeof(p_run) <> 'object' then
         raise exception 'p_run must be a JSON object' using errcode = '22023';
@@ -57,36 +53,15 @@ begin
     end if;
 
     v_agent := forebay._get_agent(v_attempt.agent);
-    v_is_late := v_attempt.deadline_at <= v_now;
-    if not v_is_late and (v_outcome.outcome = 'renew' or v_outcome.may_report_yet and v_now < v_attempt.run_ended_at + v_grace) then
+    if v_now < v_attempt.deadline_at
+        and (v_outcome.outcome = 'renew' or v_outcome.may_report_yet and v_now < v_attempt.run_ended_at + v_grace) then
         update forebay.task_attempts as a
         set lease_expires_at = least(v_now + v_agent.lease, a.deadline_at)
         where a.attempt_id = p_attempt_id;
         return 'renew';
     end if;
 
-    v_error := case
-        when v_is_late then forebay._expiry_error(v_attempt, v_now)
-        else jsonb_build_object('kind', 'infrastructure', 'message', forebay._run_words(p_run), 'run_id', v_attempt.run_id)
-    end;
-    v_is_unspent := not v_is_late and v_outcome.outcome in ('requeue', 'pause_agent');
-    update forebay.task_attempts as a
-    set status = case
-            when v_is_unspent then 'released'
-            when v_is_late or v_outcome.outcome = 'fail' then 'failed'
-            else 'lost'
-        end,
-        error = v_error, finished_at = greatest(v_now, a.started_at), is_stop_pending = not v_outcome.is_ended
-    where a.attempt_id = p_attempt_id;
-    if v_is_unspent then
-        perform forebay._settle(v_attempt, true);
-    end if;
-    v_status := forebay._give_back(
-        v_held.task, v_agent, v_error,
-        v_is_late or v_outcome.outcome <> 'fail' and (v_is_unspent or v_agent.on_lost_lease = 'retry'),
-        null, v_is_unspent and (v_held.task).release_count < v_agent.max_releases
-    );
-    return case when v_status = 'failed' then 'fail' when v_is_late then 'retry' else v_outcome.outcome end;
+    return forebay._end_observed(v_attempt, v_held.task, v_agent, v_outcome, v_now);
 end;
 $function$;
 

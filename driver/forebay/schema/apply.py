@@ -15,6 +15,7 @@ from forebay.schema.files import SchemaError
 from forebay.schema.ledger import History, Step
 
 SETTINGS = """\
+set transaction isolation level read committed;
 set local lock_timeout = '5s';
 set local check_function_bodies = off;
 select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('forebay.schema'))"""
