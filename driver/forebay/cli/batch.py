@@ -11,7 +11,7 @@ import typer
 
 from forebay.cli import output
 from forebay.cli.database import connect
-from forebay.cli.options import STATUSES, Dsn, Json
+from forebay.cli.options import MAX_ID, STATUSES, Dsn, Json
 
 if TYPE_CHECKING:
     import psycopg
@@ -32,7 +32,7 @@ PROGRESS: output.Columns = {
 
 
 def batch(
-    batch_id: Annotated[int, typer.Argument(metavar="ID", help="The batch.")],
+    batch_id: Annotated[int, typer.Argument(metavar="ID", max=MAX_ID, help="The batch.")],
     watch: Annotated[bool, typer.Option("--watch", help="Follow it until it is done.")] = False,
     dsn: Dsn = None,
     as_json: Json = False,

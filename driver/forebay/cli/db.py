@@ -40,6 +40,8 @@ def plan(
     """Tell what upgrade would do; changes nothing."""
     from forebay import schema
 
+    if as_sql and as_json:
+        raise typer.BadParameter("pass --sql or --json, not both.")
     target = None if from_empty else find_dsn(dsn)
     if as_sql:
         print(schema.script(target), end="")

@@ -12,6 +12,7 @@ STATUSES = ("enqueued", "processing", "completed", "failed", "cancelled")
 PRIORITIES = {"urgent": 10, "normal": 0, "bulk": -10}
 PRIORITY = "urgent|normal|bulk|NUMBER"
 HIGHER_FIRST = "Higher goes first: urgent is 10, normal 0, bulk -10."
+MAX_ID = (1 << 63) - 1
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -64,4 +65,4 @@ Dsn = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for scripts.")]
 Reason = Annotated[str | None, typer.Option("--reason", help="Why, for the audit log.")]
-TaskIds = Annotated[list[int], typer.Argument(metavar="ID...", min=1, help="Tasks.")]
+TaskIds = Annotated[list[int], typer.Argument(metavar="ID...", min=1, max=MAX_ID, help="Tasks.")]

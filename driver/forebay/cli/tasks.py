@@ -12,12 +12,12 @@ import typer
 
 from forebay.cli import output
 from forebay.cli.database import connect
-from forebay.cli.options import Dsn, Json, parse_status, parse_time
+from forebay.cli.options import MAX_ID, Dsn, Json, parse_status, parse_time
 
 if TYPE_CHECKING:
     from forebay.rows import TaskSummary
 
-TaskId = Annotated[int, typer.Argument(metavar="ID", help="The task.")]
+TaskId = Annotated[int, typer.Argument(metavar="ID", max=MAX_ID, help="The task.")]
 
 
 def error_text(error: dict[str, Any] | None) -> str | None:
