@@ -56,6 +56,10 @@ def test_version_is_the_packages(cli: Cli) -> None:
         ("tasks", "--status", "lost"),
         ("tasks", "--since", "yesterday"),
         ("task",),
+        ("task", 1 << 63),
+        ("cancel", 1 << 63),
+        ("batch", 1 << 63),
+        ("db", "plan", "--sql", "--json"),
         ("cancel",),
         ("reprioritize", "1"),
         ("submit", "a.pdf", "--priority", "40000"),
@@ -66,7 +70,7 @@ def test_version_is_the_packages(cli: Cli) -> None:
         ("pg", "start", "--port", "70000"),
     ],
 )
-def test_wrong_usage_is_exit_code_2(cli: Cli, args: tuple[str, ...]) -> None:
+def test_wrong_usage_is_exit_code_2(cli: Cli, args: tuple[object, ...]) -> None:
     """A command that cannot be understood does nothing and ends with 2."""
     assert cli(*args).code == 2
 
@@ -119,6 +123,17 @@ def test_login_without_the_role_is_refused(cli: Cli, role_dsn: Callable[..., str
     answer = cli("cancel", 1, "--dsn", role_dsn("viewer"))
     assert answer.code == 1
     assert "grant it forebay_operator" in answer.err
+
+
+def test_refusals_name_what_was_typed(cli: Cli, role_dsn: Callable[..., str]) -> None:
+    """The database speaks of its parameters and functions; a person knows options and commands."""
+    dsn = role_dsn("all")
+    refused = cli("agent", "set", "one", "--lease", "0s", "--dsn", dsn).err
+    assert "lease must" in refused
+    assert "p_" not in refused
+    unknown = cli("agent", "list", "nosuch", "--dsn", dsn).err
+    assert "'forebay agent set'" in unknown
+    assert "forebay." not in unknown.replace("forebay.\n", "")
 
 
 def test_debug_shows_the_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

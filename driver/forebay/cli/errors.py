@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,11 @@ if TYPE_CHECKING:
     import psycopg
 
 
+COMMANDS = {
+    "register_agent": "agent set",
+    "agent_status()": "agent list",
+    "resume_agent": "agent resume",
+}
 ROLES = ("submitter", "viewer", "operator", "reader", "worker", "agent")
 
 
@@ -32,7 +38,7 @@ def _sentence(error: Exception) -> str:
         case Refused() | EmbeddedPostgresError() | SchemaError():
             return str(error)
         case ForebayError():
-            return _joined(str(error), error.detail, error.hint)
+            return _joined(_as_typed(str(error)), error.detail, _as_typed(error.hint))
         case psycopg.Error():
             return _of_the_database(error)
         case UnicodeEncodeError():
@@ -59,7 +65,15 @@ def _of_the_database(error: psycopg.Error) -> str:
             return f"The database refuses this login ({said}): grant it {_role_for(said)}."
         case _ if error.sqlstate is None:
             return f"Cannot reach the database ({said}): check --dsn or FOREBAY_DATABASE_URL."
-    return _joined(said, error.diag.message_detail, error.diag.message_hint)
+    hint = _as_typed(error.diag.message_hint)
+    return _joined(_as_typed(said), error.diag.message_detail, hint)
+
+
+def _as_typed(text: str | None) -> str | None:
+    """Return the database's text with the names that a person types here in place of SQL's."""
+    for function, command in COMMANDS.items():
+        text = text and text.replace(f"forebay.{function}", f"'forebay {command}'")
+    return text and re.sub(r"\bp_(?=[a-z_]+ (must|may) )", "", text)
 
 
 def _role_for(refusal: str) -> str:
