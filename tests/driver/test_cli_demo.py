@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -186,26 +186,6 @@ def test_run_says_what_is_wrong_with_the_database(home: Path) -> None:
     _, err = daemon.communicate(timeout=SECONDS)
     assert (daemon.returncode, err.count("\n")) == (1, 1)
     assert "FOREBAY_DATABASE_URL" in err
-
-
-@pytest.mark.parametrize("callers", [("submitter", "viewer"), ("worker",)])
-def test_run_refuses_a_login_without_its_roles(
-    role_dsn: Callable[..., str], home: Path, callers: tuple[str, ...]
-) -> None:
-    """The daemon ends with 1 and names a role that is missing, instead of failing for ever."""
-    daemon = start(home, "run", dsn=role_dsn(*callers))
-    _, err = daemon.communicate(timeout=SECONDS)
-    missing = "forebay_agent" if "worker" in callers else "forebay_worker"
-    assert daemon.returncode == 1
-    assert f"grant it {missing}" in err
-
-
-def test_run_refuses_an_agent_that_is_not_there(dsn: str, home: Path) -> None:
-    """A misspelt name ends the daemon at once."""
-    daemon = start(home, "run", "--agents", "nosuch", dsn=dsn)
-    _, err = daemon.communicate(timeout=SECONDS)
-    assert daemon.returncode == 1
-    assert "nosuch" in err
 
 
 def test_demo_on_a_closed_copy_says_so(
