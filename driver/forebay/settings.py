@@ -4,10 +4,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from forebay.errors import MissingSettingError
+from forebay.errors import ForebayError, MissingSettingError
 
 DATABASE_URL = "FOREBAY_DATABASE_URL"
 LOG_LEVEL = "FOREBAY_LOG_LEVEL"
+LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +23,17 @@ class Settings:
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
-        """Read the settings; raise MissingSettingError that names what is missing."""
+        """Read the settings; raise ForebayError that names what is wrong or missing."""
         return cls(
             database_url=environment.get(DATABASE_URL, "").strip() or _embedded_server(),
-            log_level=environment.get(LOG_LEVEL, "INFO").upper(),
+            log_level=_log_level(environment.get(LOG_LEVEL, "INFO")),
         )
+
+
+def _log_level(name: str) -> str:
+    if name.upper() not in LEVELS:
+        raise ForebayError(f"{LOG_LEVEL} is {name!r}: set it to one of {', '.join(LEVELS)}.")
+    return name.upper()
 
 
 def _embedded_server() -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from forebay import logs
-from forebay.errors import MissingSettingError
+from forebay.errors import ForebayError, MissingSettingError
 from forebay.settings import Settings
 
 SECRET = "postgresql://app:hunter2@db.example/forebay"
@@ -42,6 +42,12 @@ def test_a_missing_setting_is_named(
         MissingSettingError, match=r"FOREBAY_DATABASE_URL is not set.*postgresql://"
     ):
         Settings.read(environment)
+
+
+def test_a_wrong_log_level_is_named() -> None:
+    """A typo is told with the words that there are."""
+    with pytest.raises(ForebayError, match=r"FOREBAY_LOG_LEVEL is 'banana'.*DEBUG, INFO"):
+        Settings.read({"FOREBAY_DATABASE_URL": SECRET, "FOREBAY_LOG_LEVEL": "banana"})
 
 
 def test_the_database_url_is_not_in_the_repr() -> None:
