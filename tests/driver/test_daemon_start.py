@@ -41,7 +41,7 @@ def test_an_unknown_agent_is_refused(db: Db, daemon_dsn: str, tmp_path: Path) ->
     assert task(db, task_id)["status"] == "enqueued"
 
 
-@pytest.mark.parametrize("roles", [("worker",), ("agent",), ("worker", "viewer")])
+@pytest.mark.parametrize("roles", [("worker",), ("agent",), ("submitter", "viewer")])
 def test_a_login_without_both_roles_is_refused(
     db: Db, role_dsn: Callable[..., str], tmp_path: Path, roles: tuple[str, ...]
 ) -> None:
