@@ -43,8 +43,8 @@ def pdfs(tmp_path: Path) -> Path:
         canvas = Canvas(str(folder / f"{number}.pdf"))
         canvas.drawString(72, 720, f"Invoice INV-{number} Total 12.00 EUR")
         canvas.save()
-    (folder / "deep").mkdir()
-    (folder / "2.pdf").rename(folder / "deep" / "0.pdf")
+    (folder / "deep.pdf").mkdir()
+    (folder / "2.pdf").rename(folder / "deep.pdf" / "0.pdf")
     (folder / "empty.PDF").touch()
     return folder
 
@@ -86,7 +86,7 @@ def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
     assert {name: outcome["state"] for name, outcome in outcomes.items()} == {
         "0.pdf": "completed",
         "1.pdf": "completed",
-        "deep/0.pdf": "completed",
+        "deep.pdf/0.pdf": "completed",
         "empty.PDF": "refused",
     }
     assert outcomes["0.pdf"]["pages"] == 1
@@ -99,7 +99,7 @@ def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
 
 def test_demo_runs_twice_on_the_embedded_server_and_stops_it(home: Path, pdfs: Path) -> None:
     """The second run finds the first one's database; a server that ran before keeps running."""
-    for path in (pdfs / "1.pdf", pdfs / "deep" / "0.pdf", pdfs / "empty.PDF"):
+    for path in (pdfs / "1.pdf", pdfs / "deep.pdf" / "0.pdf", pdfs / "empty.PDF"):
         path.unlink()
     first = start(home, "demo", "--pdfs", pdfs)
     out, err = first.communicate(timeout=SECONDS)

@@ -63,6 +63,7 @@ def demo(
         Path | None,
         typer.Option(
             metavar="FOLDER",
+            readable=False,
             show_default="made-up samples",
             help="Your own PDF files, also those in subfolders.",
         ),
@@ -97,7 +98,8 @@ def _own_files(folder: Path) -> dict[Path, int]:
     """Return the PDF files below folder, with priorities of every kind."""
     if not folder.is_dir():
         raise Refused(f"{folder} is not a folder: pass one that holds PDF files.")
-    found = sorted(path for path in folder.rglob("*") if path.suffix.lower() == ".pdf")
+    named = (path for path in folder.rglob("*") if path.suffix.lower() == ".pdf")
+    found = sorted(path for path in named if not path.is_dir())
     if not found:
         raise Refused(f"{folder} holds no .pdf file: pass a folder that does.")
     return dict(zip(found, cycle(PRIORITIES.values()), strict=False))

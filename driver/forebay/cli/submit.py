@@ -23,7 +23,9 @@ SUBMITTED: output.Columns = {"task": itemgetter("task_id"), "document": itemgett
 
 
 def submit(
-    files: Annotated[list[Path], typer.Argument(metavar="FILES...", help="PDF files.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILES...", readable=False, help="PDF files.")
+    ],
     agent: Annotated[str, typer.Option(help="Who does the work.")] = "parse_document",
     priority: Annotated[
         int,
