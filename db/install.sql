@@ -25,12 +25,12 @@
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 4a65dad55f279dfa5a1752e84bc74bdef796721ed3adb1e7cd844837cc02685b \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
-\set file functions/internal/_end_expired.sql \set sha256 c3ce246628b9d2937d7a4cef7894f90254649fb878a37548b48c4e545e1b283f \ir install/apply.sql
+\set file functions/internal/_end_expired.sql \set sha256 a072c760eca2ca7ef2facc2463f81fb0844e9f05b28c5e9bbcdb2ca5a3052791 \ir install/apply.sql
 \set file functions/internal/_end_observed.sql \set sha256 d9f7896a577be3bb394906b77900e30513cf7dc499cd699db0ffdffbbf6f88cf \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 adb4a051012f74a5904509a9301057f0be0eddb4678aa32e5d142ebe158240c1 \ir install/apply.sql
 \set file functions/internal/_estimate.sql \set sha256 90a7b3cd67185b61ce1978eee7034186277545a63f17ea43e9cc965cd387cfe5 \ir install/apply.sql
 \set file functions/internal/_exact.sql \set sha256 455671cb8f315cfb1c726aec478afb7bfcc0afb89864fe18ac50baabd064ed63 \ir install/apply.sql
-\set file functions/internal/_expired_priority.sql \set sha256 604a15ab7a6517b1c766f2fd1ac5e81d5a239058b435d42a1cd98a9a6a35f3c4 \ir install/apply.sql
+\set file functions/internal/_expired_priority.sql \set sha256 45e25201d39ea10007c2a8a0aed7207ecff469d4f8da687195e294691edab66b \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
 \set file functions/internal/_explain_running.sql \set sha256 3411c357d42f817785fb703d0a51a478413e69718d0006c8ff29efa24989f2b8 \ir install/apply.sql
 \set file functions/internal/_explain_waiting.sql \set sha256 f4eb04032facbde02df8480c70c9d4ebb30a02a2d2a759b9c449ed21e55c7dcc \ir install/apply.sql
@@ -54,6 +54,7 @@
 \set file functions/internal/_json_text.sql \set sha256 b6d9b9a01a4d1b56a80d552adfbb0d6c7c3a07ba672d8fbe043afdec50e15f5c \ir install/apply.sql
 \set file functions/internal/_json_time.sql \set sha256 b1d3406939b8c43b6e7dfc1744e19655cdca0193c41106914fdec157031a6838 \ir install/apply.sql
 \set file functions/internal/_levels.sql \set sha256 8679dfb0a58ae6df64599eeb460c795171291b4a674084ca890f11cb3dc84257 \ir install/apply.sql
+\set file functions/internal/_limits.sql \set sha256 26f8cac4223dcfb4aa4ebe397c8e59c6da73af30ee3859a472b6b281e8be2296 \ir install/apply.sql
 \set file functions/internal/_lock_agent.sql \set sha256 bf86f2724edb31e19849f7a5b3b1a02cb6769680bb8b228d38c207231b254856 \ir install/apply.sql
 \set file functions/internal/_lock_attempt.sql \set sha256 7223dafda72c4c0d5c2855bc73e5d5b08bc1a2b15d59ef97bb5d48325ac8122c \ir install/apply.sql
 \set file functions/internal/_lock_definition.sql \set sha256 bdce51e1f5876c48acc110fe5cac424333d934121af9121b2ad542e29e91d81f \ir install/apply.sql
@@ -103,14 +104,14 @@
 \set file functions/submitter/batch_tasks.sql \set sha256 67089590108e01ce781eb5381e94e3dfc49245a43a9a4b27475bc9e92c0bd7c2 \ir install/apply.sql
 \set file functions/submitter/cancel_batch.sql \set sha256 9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2 \ir install/apply.sql
 \set file functions/submitter/enqueue.sql \set sha256 fc5460563e221c5463b40f99b1799ef202fc17d1fcbc670816f8ff84b7efac2c \ir install/apply.sql
-\set file functions/submitter/enqueue_many.sql \set sha256 1af367992a34b48b58429bdb524e1a744c8423fb6ad288ca05446e4e5bcfaddf \ir install/apply.sql
+\set file functions/submitter/enqueue_many.sql \set sha256 63f07260bbf06675339c8caadfd314870d9c277a335329e32efd9a2514276eca \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 3deb61b1912dd37133901f5facb21a92537d8e9002f04f49671a2f8f6113753a \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 4020a054c4bb3024fe404786a7b45c30072cec8cbc0bddde3ee663a371912409 \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 22fed404ae7c1f120c3648050976af6b348af7a7ad51fa747f302e8c2995aa99 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 3050eeea6746f8054dd5f0b38b5ca5e0b2a29edad48b34cb20f5df817f7720f4 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 df271566de0d8dfd8733bbdd2944b16b42f29d5281e107e26cbf8e4308a75e89 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 939a00f65da44f63a2bb61e933bf9fc405d54bcb8bac49ef38b0345aa794d719 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc \ir install/apply.sql

@@ -237,7 +237,7 @@ def test_keys_in_another_order_wait_their_turn(stage: Stage) -> None:
     """Bulk enqueues with the same idempotency keys in opposite orders do not deadlock."""
     stage.agent()
     for number in range(10):
-        tasks = [{"payload": {}, "idempotency_key": f"{number}-{key}"} for key in range(50)]
+        tasks = [{"payload": {}, "idempotency_key": f"{number}-{key}"} for key in range(400)]
         outcomes = stage.at_once(
             [
                 (lambda s, order=order: submitter.enqueue_many(s, agent="a", tasks=order) and None)
@@ -245,7 +245,7 @@ def test_keys_in_another_order_wait_their_turn(stage: Stage) -> None:
             ]
         )
         assert outcomes == [None] * 8
-    assert stage.value("select count(*) from forebay.tasks") == 500
+    assert stage.value("select count(*) from forebay.tasks") == 4000
 
 
 def test_dl4_dequeue_and_complete_on_one_agent(stage: Stage) -> None:

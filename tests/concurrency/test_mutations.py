@@ -62,8 +62,8 @@ FAULTS = [
         "sweep without a recheck",
         f"{INTERNAL}/_end_expired.sql",
         "            and a.finished_at is null and forebay._is_expired("
-        "a, v_now, i.adoption_grace, i.report_grace)\n"
-        "        order by a.attempt_id\n        for no key update of a skip locked",
+        "a, v_now, v_limits.adoption_grace, v_limits.report_grace)\n"
+        "        order by a.attempt_id\n        for no key update skip locked",
         "        order by a.attempt_id",
         ownership.test_sw1_a_sweep_leaves_what_is_being_renewed,
     ),

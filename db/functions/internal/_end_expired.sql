@@ -13,34 +13,35 @@ as $function$
 -- Writes  forebay.tasks, forebay.task_attempts
 -- Locks   the tasks, by id, then their attempts, skipping what somebody else holds
 declare
+    v_limits   forebay.installation := forebay._limits();
     v_now      timestamptz := forebay._now();
     v_tasks    bigint[];
     v_attempts bigint[];
     v_swept    forebay.sweep_result := (0, 0, 0)::forebay.sweep_result;
 begin
-    select array_agg(locked.task_id) into v_tasks from (
-        select t.task_id
-        from forebay.tasks as t
-        inner join forebay.task_attempts as a on a.task_id = t.task_id and a.attempt_id = t.attempt_id
-        cross join forebay.installation as i
-        where a.finished_at is null and (p_agent is null or a.agent = p_agent)
-            and forebay._is_expired(a, v_now, i.adoption_grace, i.report_grace)
-        order by t.task_id
-        limit p_limit
-        for no key update of t skip locked
-    ) as locked;
+    select array_agg(a.task_id) into v_tasks
+    from forebay.task_attempts as a
+    where a.finished_at is null and (p_agent is null or a.agent = p_agent)
+        and forebay._is_expired(a, v_now, v_limits.adoption_grace, v_limits.report_grace);
     if v_tasks is null then
         return v_swept;
     end if;
 
+    select array_agg(locked.task_id) into v_tasks from (
+        select t.task_id
+        from forebay.tasks as t
+        where t.task_id = any(v_tasks) and t.status = 'processing'
+        order by t.task_id
+        limit p_limit
+        for no key update skip locked
+    ) as locked;
     select array_agg(locked.attempt_id) into v_attempts from (
         select a.attempt_id
         from forebay.task_attempts as a
-        cross join forebay.installation as i
         where a.attempt_id in (select t.attempt_id from forebay.tasks as t where t.task_id = any(v_tasks))
-            and a.finished_at is null and forebay._is_expired(a, v_now, i.adoption_grace, i.report_grace)
+            and a.finished_at is null and forebay._is_expired(a, v_now, v_limits.adoption_grace, v_limits.report_grace)
         order by a.attempt_id
-        for no key update of a skip locked
+        for no key update skip locked
     ) as locked;
 
     with ended as (

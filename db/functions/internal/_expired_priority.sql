@@ -6,13 +6,14 @@ create or replace function forebay._expired_priority(p_agent text, p_now timesta
     set search_path = pg_catalog, pg_temp
 as $function$
 -- The best priority of the tasks that could be taken from the agent's workers now; null when there is none.
+declare
+    v_limits forebay.installation := forebay._limits();
 begin
     return (
         select max((select t.priority from forebay.tasks as t where t.task_id = a.task_id))::integer
         from forebay.task_attempts as a
-        cross join forebay.installation as i
         where a.agent = p_agent and a.finished_at is null
-            and forebay._is_expired(a, p_now, i.adoption_grace, i.report_grace)
+            and forebay._is_expired(a, p_now, v_limits.adoption_grace, v_limits.report_grace)
     );
 end;
 $function$;

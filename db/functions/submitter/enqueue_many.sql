@@ -31,7 +31,7 @@ declare
     v_document jsonb;
     v_ordinal  integer := 0;
     v_has_keys boolean := false;
-    v_limits   forebay.installation;
+    v_limits   forebay.installation := forebay._limits();
     v_now      timestamptz := forebay._now();
     v_message  text;
     v_state    text;
@@ -41,7 +41,6 @@ begin
     if p_tasks is null or jsonb_typeof(p_tasks) <> 'array' then
         raise exception 'p_tasks must be a JSON array' using errcode = '22023';
     end if;
-    select i.* into v_limits from forebay.installation as i;
     perform forebay._require_between(jsonb_array_length(p_tasks), 'the number of tasks', 0, v_limits.max_batch_size);
     if p_batch_id is not null then
         v_batch := forebay._get_batch(p_batch_id);

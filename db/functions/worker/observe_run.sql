@@ -23,13 +23,13 @@ declare
     v_outcome forebay.run_outcomes;
     v_held    forebay.held_attempt;
     v_agent   forebay.agents;
-    v_grace   interval := (select i.report_grace from forebay.installation as i);
+    v_limits  forebay.installation := forebay._limits();
     v_now     timestamptz;
 begin
     if p_run is null or jsonb_typeof(p_run) <> 'object' then
         raise exception 'p_run must be a JSON object' using errcode = '22023';
     end if;
-    perform forebay._require_size(p_run, 'p_run', i.max_result_bytes) from forebay.installation as i;
+    perform forebay._require_size(p_run, 'p_run', v_limits.max_result_bytes);
     if forebay._json_text(p_run, 'life_cycle_state') is null then
         raise exception '"life_cycle_state" is required' using errcode = '22023';
     end if;
@@ -54,7 +54,7 @@ begin
 
     v_agent := forebay._get_agent(v_attempt.agent);
     if v_now < v_attempt.deadline_at
-        and (v_outcome.outcome = 'renew' or v_outcome.may_report_yet and v_now < v_attempt.run_ended_at + v_grace) then
+        and (v_outcome.outcome = 'renew' or v_outcome.may_report_yet and v_now < v_attempt.run_ended_at + v_limits.report_grace) then
         update forebay.task_attempts as a
         set lease_expires_at = least(v_now + v_agent.lease, a.deadline_at)
         where a.attempt_id = p_attempt_id;

@@ -45,6 +45,7 @@
 --   new     functions/internal/_json_text.sql
 --   new     functions/internal/_json_time.sql
 --   new     functions/internal/_levels.sql
+--   new     functions/internal/_limits.sql
 --   new     functions/internal/_lock_agent.sql
 --   new     functions/internal/_lock_attempt.sql
 --   new     functions/internal/_lock_definition.sql
@@ -1205,34 +1206,35 @@ as $function$
 -- Writes  forebay.tasks, forebay.task_attempts
 -- Locks   the tasks, by id, then their attempts, skipping what somebody else holds
 declare
+    v_limits   forebay.installation := forebay._limits();
     v_now      timestamptz := forebay._now();
     v_tasks    bigint[];
     v_attempts bigint[];
     v_swept    forebay.sweep_result := (0, 0, 0)::forebay.sweep_result;
 begin
-    select array_agg(locked.task_id) into v_tasks from (
-        select t.task_id
-        from forebay.tasks as t
-        inner join forebay.task_attempts as a on a.task_id = t.task_id and a.attempt_id = t.attempt_id
-        cross join forebay.installation as i
-        where a.finished_at is null and (p_agent is null or a.agent = p_agent)
-            and forebay._is_expired(a, v_now, i.adoption_grace, i.report_grace)
-        order by t.task_id
-        limit p_limit
-        for no key update of t skip locked
-    ) as locked;
+    select array_agg(a.task_id) into v_tasks
+    from forebay.task_attempts as a
+    where a.finished_at is null and (p_agent is null or a.agent = p_agent)
+        and forebay._is_expired(a, v_now, v_limits.adoption_grace, v_limits.report_grace);
     if v_tasks is null then
         return v_swept;
     end if;
 
+    select array_agg(locked.task_id) into v_tasks from (
+        select t.task_id
+        from forebay.tasks as t
+        where t.task_id = any(v_tasks) and t.status = 'processing'
+        order by t.task_id
+        limit p_limit
+        for no key update skip locked
+    ) as locked;
     select array_agg(locked.attempt_id) into v_attempts from (
         select a.attempt_id
         from forebay.task_attempts as a
-        cross join forebay.installation as i
         where a.attempt_id in (select t.attempt_id from forebay.tasks as t where t.task_id = any(v_tasks))
-            and a.finished_at is null and forebay._is_expired(a, v_now, i.adoption_grace, i.report_grace)
+            and a.finished_at is null and forebay._is_expired(a, v_now, v_limits.adoption_grace, v_limits.report_grace)
         order by a.attempt_id
-        for no key update of a skip locked
+        for no key update skip locked
     ) as locked;
 
     with ended as (
@@ -1272,7 +1274,7 @@ $function$;
 
 comment on function forebay._end_expired is 'End the attempts that have lost their right to their task, and put the tasks back in line, or fail them.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_end_expired.sql', 'repeatable', 'c3ce246628b9d2937d7a4cef7894f90254649fb878a37548b48c4e545e1b283f', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_end_expired.sql', 'repeatable', 'a072c760eca2ca7ef2facc2463f81fb0844e9f05b28c5e9bbcdb2ca5a3052791', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1415,20 +1417,21 @@ create or replace function forebay._expired_priority(p_agent text, p_now timesta
     set search_path = pg_catalog, pg_temp
 as $function$
 -- The best priority of the tasks that could be taken from the agent's workers now; null when there is none.
+declare
+    v_limits forebay.installation := forebay._limits();
 begin
     return (
         select max((select t.priority from forebay.tasks as t where t.task_id = a.task_id))::integer
         from forebay.task_attempts as a
-        cross join forebay.installation as i
         where a.agent = p_agent and a.finished_at is null
-            and forebay._is_expired(a, p_now, i.adoption_grace, i.report_grace)
+            and forebay._is_expired(a, p_now, v_limits.adoption_grace, v_limits.report_grace)
     );
 end;
 $function$;
 
 comment on function forebay._expired_priority is 'The best priority of the tasks that could be taken from the agent''s workers now; null when there is none.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_expired_priority.sql', 'repeatable', '604a15ab7a6517b1c766f2fd1ac5e81d5a239058b435d42a1cd98a9a6a35f3c4', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_expired_priority.sql', 'repeatable', '45e25201d39ea10007c2a8a0aed7207ecff469d4f8da687195e294691edab66b', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2171,6 +2174,30 @@ $function$;
 comment on function forebay._levels is 'The levels of the agent''s two buckets as of p_now, with its settlements folded in at the moment each was made.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_levels.sql', 'repeatable', '8679dfb0a58ae6df64599eeb460c795171291b4a674084ca890f11cb3dc84257', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_limits.sql
+create or replace function forebay._limits()
+    returns forebay.installation
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The one row of settings; read apart, so that no plan of a busy query has to join it.
+declare
+    v_limits forebay.installation;
+begin
+    select i.* into v_limits from forebay.installation as i;
+    return v_limits;
+end;
+$function$;
+
+comment on function forebay._limits is 'The one row of settings; read apart, so that no plan of a busy query has to join it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_limits.sql', 'repeatable', '26f8cac4223dcfb4aa4ebe397c8e59c6da73af30ee3859a472b6b281e8be2296', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3921,7 +3948,7 @@ declare
     v_document jsonb;
     v_ordinal  integer := 0;
     v_has_keys boolean := false;
-    v_limits   forebay.installation;
+    v_limits   forebay.installation := forebay._limits();
     v_now      timestamptz := forebay._now();
     v_message  text;
     v_state    text;
@@ -3931,7 +3958,6 @@ begin
     if p_tasks is null or jsonb_typeof(p_tasks) <> 'array' then
         raise exception 'p_tasks must be a JSON array' using errcode = '22023';
     end if;
-    select i.* into v_limits from forebay.installation as i;
     perform forebay._require_between(jsonb_array_length(p_tasks), 'the number of tasks', 0, v_limits.max_batch_size);
     if p_batch_id is not null then
         v_batch := forebay._get_batch(p_batch_id);
@@ -3963,7 +3989,7 @@ $function$;
 
 comment on function forebay.enqueue_many is 'Enqueue tasks for one agent, all or none of them.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/enqueue_many.sql', 'repeatable', '1af367992a34b48b58429bdb524e1a744c8423fb6ad288ca05446e4e5bcfaddf', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/enqueue_many.sql', 'repeatable', '63f07260bbf06675339c8caadfd314870d9c277a335329e32efd9a2514276eca', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4260,13 +4286,13 @@ declare
     v_outcome forebay.run_outcomes;
     v_held    forebay.held_attempt;
     v_agent   forebay.agents;
-    v_grace   interval := (select i.report_grace from forebay.installation as i);
+    v_limits  forebay.installation := forebay._limits();
     v_now     timestamptz;
 begin
     if p_run is null or jsonb_typeof(p_run) <> 'object' then
         raise exception 'p_run must be a JSON object' using errcode = '22023';
     end if;
-    perform forebay._require_size(p_run, 'p_run', i.max_result_bytes) from forebay.installation as i;
+    perform forebay._require_size(p_run, 'p_run', v_limits.max_result_bytes);
     if forebay._json_text(p_run, 'life_cycle_state') is null then
         raise exception '"life_cycle_state" is required' using errcode = '22023';
     end if;
@@ -4291,7 +4317,7 @@ begin
 
     v_agent := forebay._get_agent(v_attempt.agent);
     if v_now < v_attempt.deadline_at
-        and (v_outcome.outcome = 'renew' or v_outcome.may_report_yet and v_now < v_attempt.run_ended_at + v_grace) then
+        and (v_outcome.outcome = 'renew' or v_outcome.may_report_yet and v_now < v_attempt.run_ended_at + v_limits.report_grace) then
         update forebay.task_attempts as a
         set lease_expires_at = least(v_now + v_agent.lease, a.deadline_at)
         where a.attempt_id = p_attempt_id;
@@ -4304,7 +4330,7 @@ $function$;
 
 comment on function forebay.observe_run is 'Take in what the launcher saw of an attempt''s run, and let the table run_outcomes say what follows.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/observe_run.sql', 'repeatable', '3050eeea6746f8054dd5f0b38b5ca5e0b2a29edad48b34cb20f5df817f7720f4', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/observe_run.sql', 'repeatable', 'df271566de0d8dfd8733bbdd2944b16b42f29d5281e107e26cbf8e4308a75e89', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
