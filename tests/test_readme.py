@@ -114,7 +114,8 @@ def test_a_folder_of_any_name_reaches_the_demo(tmp_path: Path, name: str) -> Non
     program.write_text("""#!/bin/sh\nprintf '%s\\n' "$@"\n""")
     program.chmod(0o755)
     command = ["make", "-f", ROOT / "Makefile", "-o", ".venv/demo.stamp", "demo", f"PDFS={name}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    env = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.stdout == f"demo\n--pdfs\n{name}\n", done.stderr
 
 
