@@ -21,7 +21,7 @@
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 f153b94eca5ced28d6bd1a30fa51b754bb33587a9b07bacab7dc688527cbd636 \ir install/apply.sql
 \set file functions/internal/_candidates.sql \set sha256 487d3f5274a226bfaa1e07cfa6a305c0c6eaaaeffd59e2936ed3969ad2691cb8 \ir install/apply.sql
-\set file functions/internal/_claim.sql \set sha256 73e9dcaefdf5dd6101157bbac507310b9e5b8d8713e79f1b2d9ebc607c9c2ea2 \ir install/apply.sql
+\set file functions/internal/_claim.sql \set sha256 86b7fda45dac44455fa26f3c5b991795ef460af6a4c19e8ea39b62c63e5ac0ca \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 4a65dad55f279dfa5a1752e84bc74bdef796721ed3adb1e7cd844837cc02685b \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
@@ -66,7 +66,7 @@
 \set file functions/internal/_next_round.sql \set sha256 262d6c317d5c45df08a0845b96f2e615d330fe4d3ebdab5daffbace029feb89d \ir install/apply.sql
 \set file functions/internal/_notify.sql \set sha256 5dc8fa1ba0122aac03a0ae92b7902a731df763d15b7d1a65ff628ab8a71b01cd \ir install/apply.sql
 \set file functions/internal/_now.sql \set sha256 f9db6e24961e35a4a3f1017bb5cc80ec05b0133d997195ae743bf43c33e57d30 \ir install/apply.sql
-\set file functions/internal/_open_line.sql \set sha256 9a004084b872956bbc5c590fbf6dba25e8ca3a3827dad7ae7d5d740e471d6dce \ir install/apply.sql
+\set file functions/internal/_open_line.sql \set sha256 2320f0cea391036a795c290920acde3955361c0790236fb1fea058a780a5f843 \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 1fb811bbf1cd32dde3a12a05dec0cfa6bfafd07ea42f667f984b4539833f2cf1 \ir install/apply.sql
 \set file functions/internal/_parse_task.sql \set sha256 f53a16b59df14b554e7d2efd819dda04a94ef53addd317b5defb150e78df164a \ir install/apply.sql
 \set file functions/internal/_pause.sql \set sha256 33ad7aef507540acf89e953ab0a08d8e5a0ad6ed83ddb6a2a93c6c8eea98a8e1 \ir install/apply.sql
@@ -75,7 +75,7 @@
 \set file functions/internal/_refilled_at.sql \set sha256 19fbdcc0cc4bb14d94ee214390ae18df46b8ed8047b5dc2215256940bcf0f7ad \ir install/apply.sql
 \set file functions/internal/_report.sql \set sha256 166c170f7c343995a5b48814a3f9fa2fdf9b1b0cae884cd89a1a55581e331a75 \ir install/apply.sql
 \set file functions/internal/_report_effect.sql \set sha256 cca44a142ef57021fdf342fdc6938e9e5fe07ce7b00f7c537051b23118e1be7d \ir install/apply.sql
-\set file functions/internal/_report_event.sql \set sha256 a386f43d9996110132745d0d75f4724f78e592684ccc5b1a59da120b31569180 \ir install/apply.sql
+\set file functions/internal/_report_event.sql \set sha256 884f0df1889582c9f4bd7567f72d8b46fa4b27bc7dd715a680721196bcfc6b84 \ir install/apply.sql
 \set file functions/internal/_request_burst.sql \set sha256 834425b19d5ad6045d10bdaf99098f63703793fe3101767d72d9b80a32b2d72a \ir install/apply.sql
 \set file functions/internal/_require_agent_definition.sql \set sha256 0f9b9205964f5b8a568fef26501645ed268cfef1456f7017cbff26acfb88c59d \ir install/apply.sql
 \set file functions/internal/_require_agents.sql \set sha256 da67b2a489d1c7c28044aeb80024d325b9b6a890b67f3ab5f2baca6f016ca8b8 \ir install/apply.sql
@@ -105,12 +105,12 @@
 \set file functions/submitter/cancel_batch.sql \set sha256 9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2 \ir install/apply.sql
 \set file functions/submitter/enqueue.sql \set sha256 fc5460563e221c5463b40f99b1799ef202fc17d1fcbc670816f8ff84b7efac2c \ir install/apply.sql
 \set file functions/submitter/enqueue_many.sql \set sha256 63f07260bbf06675339c8caadfd314870d9c277a335329e32efd9a2514276eca \ir install/apply.sql
-\set file functions/submitter/open_batch.sql \set sha256 3deb61b1912dd37133901f5facb21a92537d8e9002f04f49671a2f8f6113753a \ir install/apply.sql
+\set file functions/submitter/open_batch.sql \set sha256 c1d8a74a829f3d5e2d66404e1aee51d33320e9585e08bcb99bd3c1e070bd38d8 \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 4020a054c4bb3024fe404786a7b45c30072cec8cbc0bddde3ee663a371912409 \ir install/apply.sql
-\set file functions/worker/dequeue.sql \set sha256 22fed404ae7c1f120c3648050976af6b348af7a7ad51fa747f302e8c2995aa99 \ir install/apply.sql
+\set file functions/worker/dequeue.sql \set sha256 4c265ceeaa42da0ed0bde8052df238a3586084e7514e3db9d2725751e878da92 \ir install/apply.sql
 \set file functions/worker/observe_run.sql \set sha256 df271566de0d8dfd8733bbdd2944b16b42f29d5281e107e26cbf8e4308a75e89 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 939a00f65da44f63a2bb61e933bf9fc405d54bcb8bac49ef38b0345aa794d719 \ir install/apply.sql
@@ -120,9 +120,9 @@
 
 -- functions/agent
 \set file functions/agent/callback.sql \set sha256 98f9be962781a12417af2508e33cd5adc487314727f29ba5609b20f5d8064fd5 \ir install/apply.sql
-\set file functions/agent/complete.sql \set sha256 ad95bc290bff3aa5f1898ab18a23a7530ede64fa3f270d509c5379efbdc3f743 \ir install/apply.sql
+\set file functions/agent/complete.sql \set sha256 28fa401c8917c9c15328ed76f20df9373eadf321598ca4ccd692ceffe3f80809 \ir install/apply.sql
 \set file functions/agent/complete_many.sql \set sha256 11ff8fa50e76346648f74a98638451988b3b1e2841831e93fa0afeece2159f79 \ir install/apply.sql
-\set file functions/agent/fail.sql \set sha256 05ab94aa88c8bb36bff541408dc2d23e625f475800c4037aa9027beb57783c1d \ir install/apply.sql
+\set file functions/agent/fail.sql \set sha256 105ee5c438edb0018033305fe0974632881b328e18ad2186975de1bfe7df8bc5 \ir install/apply.sql
 \set file functions/agent/report_progress.sql \set sha256 6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b \ir install/apply.sql
 \set file functions/agent/report_usage.sql \set sha256 7b11ed8c1e70b6d7d102cd120adefffc5b518da1c50ded4c35f7ec4d05de8da2 \ir install/apply.sql
 

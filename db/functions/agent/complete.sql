@@ -23,7 +23,7 @@ as $function$
 -- Called by  forebay_agent
 begin
     perform forebay._get_attempt(p_attempt_id);
-    perform forebay._require_size(p_result, 'the result', i.max_result_bytes) from forebay.installation as i;
+    perform forebay._require_size(p_result, 'the result', (forebay._limits()).max_result_bytes);
     if p_confidence not between 0 and 1 then
         raise exception 'p_confidence must be from 0 to 1, not %', p_confidence using errcode = '22023';
     end if;

@@ -31,7 +31,7 @@ begin
         raise exception 'p_retryable must not be null' using errcode = '22023';
     end if;
     perform forebay._require_delay(p_retry_after, 'p_retry_after');
-    perform forebay._require_size(p_error, 'the error', i.max_result_bytes) from forebay.installation as i;
+    perform forebay._require_size(p_error, 'the error', (forebay._limits()).max_result_bytes);
     return (forebay._report(p_attempt_id, false, null, null, forebay._error(p_error), p_retryable, p_retry_after)).status;
 end;
 $function$;

@@ -7,24 +7,22 @@ create or replace function forebay._claim(p_worker text, p_agent text, p_limit i
 as $function$
 -- Admit up to p_limit of the agent's tasks of priority p_floor and more (null: any); the caller holds the agent's lock.
 --
--- The lock was a statement of its own, and everything is read and counted in later ones: a count in the locking statement
--- would see the world as it was before the lock was granted. The time of the claim is read after the count, so that no
+-- p_limit is within the room that _open_line counted. The time of the claim is read here, after the count, so that no
 -- attempt that was not counted ends after it.
 --
 -- Returns  one row an attempt, in the order of the line
 -- Locks    tasks and attempts without waiting
 declare
     v_agent  forebay.agents := forebay._get_agent(p_agent);
-    v_room   integer := forebay._room(v_agent, forebay._now());
     v_levels record;
     v_now    timestamptz := forebay._now();
 begin
-    if v_room = 0 or v_agent.paused_until > v_now then
+    if v_agent.paused_until > v_now then
         return;
     end if;
     select l.* into v_levels from forebay._levels(v_agent, v_now) as l;
     return query select * from forebay._admit(
-        p_worker, v_agent, least(p_limit, v_room), p_floor, v_levels.tokens, v_levels.requests, v_levels.folded, v_now
+        p_worker, v_agent, p_limit, p_floor, v_levels.tokens, v_levels.requests, v_levels.folded, v_now
     );
 end;
 $function$;

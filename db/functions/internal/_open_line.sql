@@ -1,5 +1,4 @@
-create or replace function forebay._open_line(p_agent text, p_waits boolean)
-    returns integer
+create or replace function forebay._open_line(p_agent text, p_waits boolean, out moved integer, out room integer)
     language plpgsql
     volatile
     security invoker
@@ -7,24 +6,29 @@ create or replace function forebay._open_line(p_agent text, p_waits boolean)
 as $function$
 -- Take the agent's lock and make its line ready: due tasks join it, and where it is full or empty, expired leases too.
 --
--- Returns  how many tasks were moved
+-- The lock is a statement of its own, and everything is read and counted in later ones: a count in the locking statement
+-- would see the world as it was before the lock was granted.
+--
+-- Returns  how many tasks were moved, and how many may be claimed now
 -- Locks    the agent; tasks and attempts without waiting
 -- Errors   55P03  somebody else is admitting for the agent, and p_waits is false
 declare
     v_agent forebay.agents;
     v_now   timestamptz;
     v_swept forebay.sweep_result;
-    v_moved integer;
 begin
     perform forebay._lock_agent(p_agent, p_waits);
     v_agent := forebay._get_agent(p_agent);
     v_now := forebay._now();
-    v_moved := forebay._wake_due(p_agent, v_now, 10000);
-    if forebay._room(v_agent, v_now) = 0 or (forebay._head(p_agent, v_now)).task_id is null then
+    moved := forebay._wake_due(p_agent, v_now, 10000);
+    room := forebay._room(v_agent, v_now);
+    if room = 0 or (forebay._head(p_agent, v_now)).task_id is null then
         v_swept := forebay._end_expired(p_agent, 1000);
-        v_moved := v_moved + v_swept.requeued + v_swept.failed;
+        if v_swept.requeued + v_swept.failed > 0 then
+            moved := moved + v_swept.requeued + v_swept.failed;
+            room := forebay._room(v_agent, forebay._now());
+        end if;
     end if;
-    return v_moved;
 end;
 $function$;
 

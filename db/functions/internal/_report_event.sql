@@ -12,7 +12,7 @@ as $function$
 declare
     v_confidence  numeric;
     v_retry_after interval;
-    v_max_bytes   integer := (select i.max_result_bytes from forebay.installation as i);
+    v_max_bytes   integer := (forebay._limits()).max_result_bytes;
 begin
     if p_type = 'task.completed' then
         v_confidence := forebay._json_number(p_data, 'confidence');

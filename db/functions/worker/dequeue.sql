@@ -43,6 +43,7 @@ declare
     v_waits     boolean;
     v_agent     text;
     v_moved     integer;
+    v_room      integer;
     v_got       integer;
 begin
     perform forebay._require_worker(p_worker);
@@ -69,9 +70,10 @@ begin
             v_agent := v_round.agents[v_at];
             v_got := 0;
             begin
-                v_moved := forebay._open_line(v_agent, v_waits);
+                select l.moved, l.room into v_moved, v_room from forebay._open_line(v_agent, v_waits) as l;
                 return query select * from forebay._claim(
-                    v_worker, v_agent, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer, v_round.floor
+                    v_worker, v_agent,
+                    least(v_room, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer), v_round.floor
                 );
                 get diagnostics v_got = row_count;
                 if v_got = 0 then

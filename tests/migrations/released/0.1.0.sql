@@ -1067,31 +1067,29 @@ create or replace function forebay._claim(p_worker text, p_agent text, p_limit i
 as $function$
 -- Admit up to p_limit of the agent's tasks of priority p_floor and more (null: any); the caller holds the agent's lock.
 --
--- The lock was a statement of its own, and everything is read and counted in later ones: a count in the locking statement
--- would see the world as it was before the lock was granted. The time of the claim is read after the count, so that no
+-- p_limit is within the room that _open_line counted. The time of the claim is read here, after the count, so that no
 -- attempt that was not counted ends after it.
 --
 -- Returns  one row an attempt, in the order of the line
 -- Locks    tasks and attempts without waiting
 declare
     v_agent  forebay.agents := forebay._get_agent(p_agent);
-    v_room   integer := forebay._room(v_agent, forebay._now());
     v_levels record;
     v_now    timestamptz := forebay._now();
 begin
-    if v_room = 0 or v_agent.paused_until > v_now then
+    if v_agent.paused_until > v_now then
         return;
     end if;
     select l.* into v_levels from forebay._levels(v_agent, v_now) as l;
     return query select * from forebay._admit(
-        p_worker, v_agent, least(p_limit, v_room), p_floor, v_levels.tokens, v_levels.requests, v_levels.folded, v_now
+        p_worker, v_agent, p_limit, p_floor, v_levels.tokens, v_levels.requests, v_levels.folded, v_now
     );
 end;
 $function$;
 
 comment on function forebay._claim is 'Admit up to p_limit of the agent''s tasks of priority p_floor and more (null: any); the caller holds the agent''s lock.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_claim.sql', 'repeatable', '73e9dcaefdf5dd6101157bbac507310b9e5b8d8713e79f1b2d9ebc607c9c2ea2', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_claim.sql', 'repeatable', '86b7fda45dac44455fa26f3c5b991795ef460af6a4c19e8ea39b62c63e5ac0ca', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2559,8 +2557,7 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/internal/_open_line.sql
-create or replace function forebay._open_line(p_agent text, p_waits boolean)
-    returns integer
+create or replace function forebay._open_line(p_agent text, p_waits boolean, out moved integer, out room integer)
     language plpgsql
     volatile
     security invoker
@@ -2568,30 +2565,35 @@ create or replace function forebay._open_line(p_agent text, p_waits boolean)
 as $function$
 -- Take the agent's lock and make its line ready: due tasks join it, and where it is full or empty, expired leases too.
 --
--- Returns  how many tasks were moved
+-- The lock is a statement of its own, and everything is read and counted in later ones: a count in the locking statement
+-- would see the world as it was before the lock was granted.
+--
+-- Returns  how many tasks were moved, and how many may be claimed now
 -- Locks    the agent; tasks and attempts without waiting
 -- Errors   55P03  somebody else is admitting for the agent, and p_waits is false
 declare
     v_agent forebay.agents;
     v_now   timestamptz;
     v_swept forebay.sweep_result;
-    v_moved integer;
 begin
     perform forebay._lock_agent(p_agent, p_waits);
     v_agent := forebay._get_agent(p_agent);
     v_now := forebay._now();
-    v_moved := forebay._wake_due(p_agent, v_now, 10000);
-    if forebay._room(v_agent, v_now) = 0 or (forebay._head(p_agent, v_now)).task_id is null then
+    moved := forebay._wake_due(p_agent, v_now, 10000);
+    room := forebay._room(v_agent, v_now);
+    if room = 0 or (forebay._head(p_agent, v_now)).task_id is null then
         v_swept := forebay._end_expired(p_agent, 1000);
-        v_moved := v_moved + v_swept.requeued + v_swept.failed;
+        if v_swept.requeued + v_swept.failed > 0 then
+            moved := moved + v_swept.requeued + v_swept.failed;
+            room := forebay._room(v_agent, forebay._now());
+        end if;
     end if;
-    return v_moved;
 end;
 $function$;
 
 comment on function forebay._open_line is 'Take the agent''s lock and make its line ready: due tasks join it, and where it is full or empty, expired leases too.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_open_line.sql', 'repeatable', '9a004084b872956bbc5c590fbf6dba25e8ca3a3827dad7ae7d5d740e471d6dce', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_open_line.sql', 'repeatable', '2320f0cea391036a795c290920acde3955361c0790236fb1fea058a780a5f843', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2998,7 +3000,7 @@ as $function$
 declare
     v_confidence  numeric;
     v_retry_after interval;
-    v_max_bytes   integer := (select i.max_result_bytes from forebay.installation as i);
+    v_max_bytes   integer := (forebay._limits()).max_result_bytes;
 begin
     if p_type = 'task.completed' then
         v_confidence := forebay._json_number(p_data, 'confidence');
@@ -3026,7 +3028,7 @@ $function$;
 
 comment on function forebay._report_event is 'Report what an event says of how its attempt ended; null for an event that only brings usage.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_report_event.sql', 'repeatable', 'a386f43d9996110132745d0d75f4724f78e592684ccc5b1a59da120b31569180', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_report_event.sql', 'repeatable', '884f0df1889582c9f4bd7567f72d8b46fa4b27bc7dd715a680721196bcfc6b84', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4025,7 +4027,7 @@ begin
     if p_metadata is null or jsonb_typeof(p_metadata) <> 'object' then
         raise exception 'p_metadata must be a JSON object' using errcode = '22023';
     end if;
-    perform forebay._require_size(p_metadata, 'p_metadata', i.max_payload_bytes) from forebay.installation as i;
+    perform forebay._require_size(p_metadata, 'p_metadata', (forebay._limits()).max_payload_bytes);
 
     insert into forebay.batches (name, customer, owner, metadata, created_at)
     values (p_name, p_customer, p_owner, p_metadata, forebay._now())
@@ -4036,7 +4038,7 @@ $function$;
 
 comment on function forebay.open_batch is 'Open a batch, the parent of many tasks, and return its id; its tasks take its customer and owner.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/open_batch.sql', 'repeatable', '3deb61b1912dd37133901f5facb21a92537d8e9002f04f49671a2f8f6113753a', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/open_batch.sql', 'repeatable', 'c1d8a74a829f3d5e2d66404e1aee51d33320e9585e08bcb99bd3c1e070bd38d8', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4201,6 +4203,7 @@ declare
     v_waits     boolean;
     v_agent     text;
     v_moved     integer;
+    v_room      integer;
     v_got       integer;
 begin
     perform forebay._require_worker(p_worker);
@@ -4227,9 +4230,10 @@ begin
             v_agent := v_round.agents[v_at];
             v_got := 0;
             begin
-                v_moved := forebay._open_line(v_agent, v_waits);
+                select l.moved, l.room into v_moved, v_room from forebay._open_line(v_agent, v_waits) as l;
                 return query select * from forebay._claim(
-                    v_worker, v_agent, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer, v_round.floor
+                    v_worker, v_agent,
+                    least(v_room, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer), v_round.floor
                 );
                 get diagnostics v_got = row_count;
                 if v_got = 0 then
@@ -4255,7 +4259,7 @@ $function$;
 
 comment on function forebay.dequeue is 'Claim up to p_batch_size tasks for p_worker: each becomes an attempt with a lease.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/dequeue.sql', 'repeatable', '22fed404ae7c1f120c3648050976af6b348af7a7ad51fa747f302e8c2995aa99', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/dequeue.sql', 'repeatable', '4c265ceeaa42da0ed0bde8052df238a3586084e7514e3db9d2725751e878da92', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4707,7 +4711,7 @@ as $function$
 -- Called by  forebay_agent
 begin
     perform forebay._get_attempt(p_attempt_id);
-    perform forebay._require_size(p_result, 'the result', i.max_result_bytes) from forebay.installation as i;
+    perform forebay._require_size(p_result, 'the result', (forebay._limits()).max_result_bytes);
     if p_confidence not between 0 and 1 then
         raise exception 'p_confidence must be from 0 to 1, not %', p_confidence using errcode = '22023';
     end if;
@@ -4720,7 +4724,7 @@ $function$;
 
 comment on function forebay.complete is 'Report that an attempt succeeded, with its result; any number of times, also after the lease was lost.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/agent/complete.sql', 'repeatable', 'ad95bc290bff3aa5f1898ab18a23a7530ede64fa3f270d509c5379efbdc3f743', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/agent/complete.sql', 'repeatable', '28fa401c8917c9c15328ed76f20df9373eadf321598ca4ccd692ceffe3f80809', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4824,14 +4828,14 @@ begin
         raise exception 'p_retryable must not be null' using errcode = '22023';
     end if;
     perform forebay._require_delay(p_retry_after, 'p_retry_after');
-    perform forebay._require_size(p_error, 'the error', i.max_result_bytes) from forebay.installation as i;
+    perform forebay._require_size(p_error, 'the error', (forebay._limits()).max_result_bytes);
     return (forebay._report(p_attempt_id, false, null, null, forebay._error(p_error), p_retryable, p_retry_after)).status;
 end;
 $function$;
 
 comment on function forebay.fail is 'Report that an attempt failed: the task goes back in line after p_retry_after (null: the agent''s backoff), or fails.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/agent/fail.sql', 'repeatable', '05ab94aa88c8bb36bff541408dc2d23e625f475800c4037aa9027beb57783c1d', '0.1.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/agent/fail.sql', 'repeatable', '105ee5c438edb0018033305fe0974632881b328e18ad2186975de1bfe7df8bc5', '0.1.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
