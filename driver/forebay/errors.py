@@ -157,3 +157,11 @@ def translated() -> Iterator[None]:
             detail=diagnosis.message_detail,
             hint=diagnosis.message_hint,
         ) from error
+
+
+def lacks_right(who: str, error: psycopg.errors.InsufficientPrivilege) -> RefusedError:
+    """Return the refusal of a daemon or worker whose login may not make one of its calls."""
+    return RefusedError(
+        f"The {who}'s login lacks a right ({error.diag.message_primary}):"
+        " grant it forebay_worker and forebay_agent."
+    )

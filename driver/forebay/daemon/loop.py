@@ -21,7 +21,7 @@ from forebay.daemon.external import ExternalRuns
 from forebay.daemon.local import LocalRuns
 from forebay.daemon.pace import SECOND_LOOK, WAKE_JITTER, BackOff, Every, Pace
 from forebay.daemon.runs import Caller, Run, Runs
-from forebay.errors import RefusedError
+from forebay.errors import lacks_right
 from forebay.launchers import ExternalLauncher, Launcher
 from forebay.launchers.local import LocalLauncher
 from forebay.leases import Lease
@@ -102,10 +102,7 @@ class Daemon:
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             log.warning("start_delayed", error=type(error).__name__, reason=first_line(error))
         except psycopg.errors.InsufficientPrivilege as error:
-            raise RefusedError(
-                f"The daemon's login lacks a right ({error.diag.message_primary}):"
-                " grant it forebay_worker and forebay_agent."
-            ) from error
+            raise lacks_right("daemon", error) from error
 
     @contextmanager
     def _threads(self) -> Iterator[None]:

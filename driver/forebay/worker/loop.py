@@ -12,7 +12,7 @@ import psycopg
 
 from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
-from forebay.errors import RefusedError
+from forebay.errors import lacks_right
 from forebay.leases import Lease, LocalTime, read_clock
 from forebay.listen import Listener
 from forebay.logs import EventLog, first_line
@@ -99,10 +99,7 @@ class WorkLoop:
         except AWAY as error:
             _log_delay(error)
         except psycopg.errors.InsufficientPrivilege as error:
-            raise RefusedError(
-                f"The worker's login lacks a right ({error.diag.message_primary}):"
-                " grant it forebay_worker and forebay_agent."
-            ) from error
+            raise lacks_right("worker", error) from error
 
     def _work(self, until_empty: bool) -> None:
         pause = LOOK_AGAIN
