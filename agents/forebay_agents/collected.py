@@ -5,10 +5,11 @@ from decimal import Decimal
 from typing import Any
 
 from forebay.agent import Result
-from forebay_agents import jsonb, labels
-from forebay_agents.documents import DocumentError, Page
-from forebay_agents.fields import Found, find_fields
-from forebay_agents.layout import Row
+from forebay_agents import jsonb
+from forebay_agents.reading.documents import DocumentError, Page
+from forebay_agents.reading.layout import Row
+from forebay_agents.rules import labels
+from forebay_agents.rules.fields import Found, find_fields
 
 TEXT_LIMIT = 700_000
 TABLES_LIMIT = 250_000

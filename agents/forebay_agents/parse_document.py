@@ -5,7 +5,7 @@ import time
 from forebay.agent import Attempt, Reject, Result, Retry
 from forebay_agents import storage
 from forebay_agents.collected import Collected
-from forebay_agents.documents import Document, DocumentError
+from forebay_agents.reading.documents import Document, DocumentError
 
 PROGRESS_INTERVAL = 0.5
 """Seconds between two reports of progress."""

@@ -55,6 +55,13 @@ class Attempt(Protocol):
         """Tell whether the work is no longer wanted; the agent then stops as soon as it can."""
         ...
 
+    def seconds_left(self) -> float:
+        """Return how long the attempt may still run, 0 or less when its time is over.
+
+        Infinite while the deadline is not known: without a database, or before the first report.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Result:

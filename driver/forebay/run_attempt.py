@@ -93,7 +93,7 @@ def _report(attempt: RunningAttempt, outcome: Outcome) -> Outcome:
             else:
                 raise
         except AWAY as error:
-            if not _may_pass(error) or attempt.is_over:
+            if not _may_pass(error) or attempt.seconds_left() <= 0:
                 raise
             log.warning("report_delayed", error=type(error).__name__)
             time.sleep(REPORT_WAITS[min(tries, len(REPORT_WAITS) - 1)])

@@ -74,10 +74,9 @@ class RunningAttempt:
         """Tell whether to stop: the task was cancelled, the lease lost, or the daemon stops."""
         return self._cancelled()
 
-    @property
-    def is_over(self) -> bool:
-        """Tell whether the deadline has passed, by the database's clock once it is known."""
-        return time.monotonic() >= self._deadline
+    def seconds_left(self) -> float:
+        """Return the time until the deadline, on the database's clock; infinite until known."""
+        return self._deadline - time.monotonic()
 
     def call(self, function: Callable[..., Any], **arguments: Any) -> Any:
         """Call a stored function for this attempt, in a transaction of its own."""

@@ -1,5 +1,6 @@
 """Fixtures: the samples, printed once, and an agent run that takes a path."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,7 @@ class RecordedAttempt:
     agent: str = "documents"
     reports: list[tuple[int, int]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
+    time_left: float = math.inf
 
     def progress(self, done: int, total: int) -> None:
         self.reports.append((done, total))
@@ -35,6 +37,9 @@ class RecordedAttempt:
 
     def cancelled(self) -> bool:
         return self.cancel_after is not None and len(self.reports) >= self.cancel_after
+
+    def seconds_left(self) -> float:
+        return self.time_left
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from forebay.agent import Reject, Retry
 from forebay_agents import collected
-from forebay_agents.documents import Document, Page
+from forebay_agents.reading.documents import Document, Page
 from forebay_agents.storage import locate
 
 from .conftest import Parse, RecordedAttempt

@@ -5,10 +5,10 @@ from decimal import Decimal
 
 import pytest
 
-from forebay_agents.amounts import Amount, one_amount
-from forebay_agents.dates import find_dates
-from forebay_agents.fields import find_fields
-from forebay_agents.layout import Row, Segment
+from forebay_agents.reading.layout import Row, Segment
+from forebay_agents.rules.amounts import Amount, one_amount
+from forebay_agents.rules.dates import find_dates
+from forebay_agents.rules.fields import find_fields
 
 
 def page(*lines: str) -> list[Row]:

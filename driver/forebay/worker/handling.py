@@ -45,6 +45,10 @@ class Task:
         """Tell whether to stop: the task was cancelled, its lease lost, or its time is over."""
         return self.lease.is_over
 
+    def seconds_left(self) -> float:
+        """Return how long the task may still run, 0 or less when its time is over."""
+        return self.lease.deadline - time.monotonic()
+
     def progress(self, done: int, total: int) -> None:
         """Say that `done` of `total` steps are finished; it is shown within about a second."""
         self._notes.note_progress(self.attempt_id, done, total)

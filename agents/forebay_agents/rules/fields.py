@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from forebay_agents import labels
-from forebay_agents.amounts import CODE, CODES, Amount, amounts, currency, one_amount
-from forebay_agents.dates import day_first, find_dates
-from forebay_agents.layout import Row, Segment
+from forebay_agents.reading.layout import Row, Segment
+from forebay_agents.rules import labels
+from forebay_agents.rules.amounts import CODE, CODES, Amount, amounts, currency, one_amount
+from forebay_agents.rules.dates import day_first, find_dates
 
 TITLE_ROWS = 25
 """In how many rows of the first page the title is looked for."""

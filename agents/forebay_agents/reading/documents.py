@@ -12,8 +12,8 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from forebay.agent import ErrorKind
-from forebay_agents.layout import Box, Row, rows, turned
-from forebay_agents.tables import Table, TableReader
+from forebay_agents.reading.layout import Box, Row, rows, turned
+from forebay_agents.reading.tables import Table, TableReader
 
 log = logging.getLogger(__name__)
 

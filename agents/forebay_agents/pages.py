@@ -1,0 +1,55 @@
+"""What a page says: the shapes that reading hands to rules, models and results."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom, in points from the top left corner of the page as it is shown."""
+
+Source = Literal["text", "ocr", "vision", "none"]
+"""Where a page's words come from: the PDF itself, OCR, a vision model, or nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of text without a wide gap in it."""
+
+    text: str
+    box: Box
+
+
+Row = list[Segment]
+"""The segments of one line as seen, from left to right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, cell by cell; an empty cell is an empty text, and all rows are equally long."""
+
+    rows: list[list[str]]
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What one page says, and how well it can be read.
+
+    `number` counts from 1; `width` and `height` are points, as shown. `coverage` is the share of
+    the page's area that its words cover, from 0 to 1. A page is scanned when a picture fills it and
+    no text of its own is visible; words may still come from OCR, then `certainty` is OCR's own,
+    from 0 to 1. `notes` tell in sentences what could not be read.
+    """
+
+    number: int
+    width: float = 0.0
+    height: float = 0.0
+    rotation: int = 0
+    text: str = ""
+    rows: list[Row] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    coverage: float = 0.0
+    is_scanned: bool = False
+    is_broken: bool = False
+    source: Source = "text"
+    certainty: float = 1.0
+    notes: list[str] = field(default_factory=list)

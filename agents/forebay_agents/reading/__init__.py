@@ -1,0 +1,1 @@
+"""Turn a PDF into pages, in a child process with limits: whatever the file does, it does there."""
