@@ -356,17 +356,23 @@ def test_a_task_past_its_deadline_is_told_to_stop(
     register(caller, timeout=SECOND, max_attempts=1)
     enqueue(caller)
     one, told = make(), threading.Event()
+    left = []
 
     @one.handler
     def handle(task: Task) -> None:
         began = time.monotonic()
+        left.append(task.seconds_left())
         while not task.cancelled() and time.monotonic() - began < 5:
             time.sleep(0.01)
+        left.append(task.seconds_left())
         if time.monotonic() - began < 2:
             told.set()
 
     with running(one):
         assert told.wait(6)
+    first, last = left[:2]
+    assert 0 < first <= 1
+    assert last < 0.1
 
 
 def test_work_is_found_by_polling_alone(
