@@ -1,0 +1,7 @@
+"""Where documents are kept: one small interface, by which a folder and a Volume look alike."""
+
+from forebay.storage.folder import FolderStorage
+from forebay.storage.interface import CHUNK, Storage, StorageError
+from forebay.storage.roots import ROOTS, locate, roots
+
+__all__ = ["CHUNK", "ROOTS", "FolderStorage", "Storage", "StorageError", "locate", "roots"]

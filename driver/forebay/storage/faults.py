@@ -1,0 +1,68 @@
+"""The faults of a file system, as sentences for people."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from forebay.storage.interface import StorageError
+
+LONGEST_NAME = 80
+"""Characters of a name that a sentence repeats."""
+
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
+
+
+@contextmanager
+def said(name: str) -> Iterator[None]:
+    """Raise what the system says of the file `name` as a StorageError."""
+    try:
+        yield
+    except OSError as error:
+        raise _fault(name, error) from error
+    except ValueError as error:  # a NUL, or what no file system can encode
+        raise StorageError(f"{quoted(name)} is no name of a file: give it another one.") from error
+
+
+def outside(name: str) -> StorageError:
+    """Say that a name leads out of the root, or names no file at all."""
+    return StorageError(f"{quoted(name)} lies outside the storage roots; move it into one of them.")
+
+
+def quoted(name: str) -> str:
+    """Return a name for a sentence: short, on one line, and in UTF-8 whatever bytes it has."""
+    text = os.fsencode(name).decode("utf-8", "replace") if _is_bytes(name) else ascii(name)
+    plain = "".join(c if c.isprintable() else "\ufffd" for c in text)
+    return f'"{plain[:LONGEST_NAME]}…"' if len(plain) > LONGEST_NAME else f'"{plain}"'
+
+
+def _is_bytes(name: str) -> bool:
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _fault(name: str, error: OSError) -> StorageError:
+    file = quoted(name)
+    match error:
+        case FileNotFoundError() | NotADirectoryError():
+            return StorageError(f"{file} does not exist; upload it again.")
+        case IsADirectoryError():
+            return StorageError(f"{file} is a folder, or no plain file: name a file.")
+        case FileExistsError():
+            return StorageError(f"{file} is there already, and is not written over.")
+    if error.errno == errno.ELOOP:
+        return StorageError(f"{file} is a link that leads nowhere, or was put there just now.")
+    if error.errno == errno.ENAMETOOLONG:
+        return StorageError(f"The name {file} is too long: give the file a shorter one.")
+    if error.errno in FULL:
+        return StorageError(f"{file} cannot be written: no space is left.", may_pass=True)
+    if error.errno in DENIED:
+        return StorageError(
+            f"{file} may not be used: check the permissions of its folder.", may_pass=True
+        )
+    reason = error.strerror or type(error).__name__
+    return StorageError(f"{file} cannot be used: {reason}.", may_pass=True)

@@ -1,0 +1,39 @@
+"""Which storages documents are read from: one rule for all that read them."""
+
+import os
+from pathlib import Path
+
+from forebay.storage.faults import outside
+from forebay.storage.folder import FolderStorage
+from forebay.storage.interface import Storage, StorageError
+
+ROOTS = "FOREBAY_STORAGE_ROOTS"
+"""The setting: folders that documents are read from, separated as in PATH."""
+
+
+def roots() -> list[Storage]:
+    """Return the storages that the setting names, in its order; raises StorageError for none."""
+    named = [root for root in os.environ.get(ROOTS, "").split(os.pathsep) if root.strip()]
+    if not named:
+        raise StorageError(
+            f"{ROOTS} is not set; name the folders that documents may be read from.", may_pass=True
+        )
+    return [FolderStorage(Path(root)) for root in named]
+
+
+def locate(document: str) -> tuple[Storage, str]:
+    """Return the storage that holds `document`, and its name there.
+
+    It is a path relative to a root, or an absolute one below a root. The first root that holds it
+    wins; a file that does not exist is located in the first root that could hold it. Raises
+    StorageError for what lies outside of all, links included.
+    """
+    places: list[tuple[Storage, str]] = []
+    for storage in roots():
+        try:
+            places.append((storage, storage.name(document)))
+        except StorageError:
+            continue
+    if not places:
+        raise outside(document)
+    return next((place for place in places if place[0].exists(place[1])), places[0])

@@ -1,0 +1,263 @@
+"""A storage keeps files by name below its root: whole or not at all, and nowhere else."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from forebay.storage import CHUNK, ROOTS, FolderStorage, StorageError, locate, roots
+
+ODD_NAMES = (
+    "請求書 😀.pdf",
+    'it\'s "odd".pdf',
+    "a\nb.pdf",
+    "..\\up.pdf",
+    "-rf",
+    os.fsdecode(b"caf\xe9"),
+)
+OUTSIDE = ("../a.pdf", "/etc/passwd", "a/../../a.pdf", "..", ".", "", "a/..", "link/b.pdf", "file")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Return a root beside a secret, with links to it: of a folder, and of a file."""
+    root, secret = tmp_path / "root", tmp_path / "secret"
+    root.mkdir()
+    secret.mkdir()
+    (secret / "b.pdf").write_bytes(b"secret")
+    (root / "link").symlink_to(secret)
+    (root / "file").symlink_to(secret / "b.pdf")
+    return root
+
+
+@pytest.fixture
+def storage(root: Path) -> FolderStorage:
+    return FolderStorage(root)
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "2026/11/a.pdf", *ODD_NAMES])
+def test_what_is_written_is_read(storage: FolderStorage, name: str) -> None:
+    """Any number of chunks come back as they were, under whatever name."""
+    assert storage.write(name, iter([b"one", b"", b"two"])) == 6
+    assert b"".join(storage.read(name)) == b"onetwo"
+    assert (storage.exists(name), storage.size(name)) == (True, 6)
+    assert list(storage.names()) == [name]
+    with storage.local(name) as path:
+        assert path.read_bytes() == b"onetwo"
+    storage.delete(name)
+    assert not storage.exists(name)
+
+
+def test_large_files_come_in_chunks(storage: FolderStorage) -> None:
+    """No chunk is larger than what may be in memory at a time."""
+    storage.write("a", (b"x" * CHUNK for _ in range(3)))
+    assert [len(chunk) for chunk in storage.read("a")] == [CHUNK] * 3
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_fl1_nothing_outside_of_the_root_is_touched(
+    storage: FolderStorage, root: Path, name: str
+) -> None:
+    """Neither dots, nor absolute names, nor links lead out, to read, to write or to remove."""
+    for act in (storage.name, storage.size, storage.read, storage.exists):
+        with pytest.raises(StorageError, match="outside") as refused:
+            act(name)
+        assert not refused.value.may_pass
+    with pytest.raises(StorageError), storage.local(name):
+        pass
+    with pytest.raises(StorageError):
+        storage.write(name, [b"new"])
+    assert (root.parent / "secret" / "b.pdf").read_bytes() == b"secret"
+    assert sorted(path.name for path in (root.parent / "secret").iterdir()) == ["b.pdf"]
+
+
+def test_a_link_is_removed_or_replaced_and_not_what_it_leads_to(
+    storage: FolderStorage, root: Path
+) -> None:
+    """Writing over a link, or deleting it, leaves the file behind it alone."""
+    storage.write("file", [b"new"], replace=True)
+    assert b"".join(storage.read("file")) == b"new"
+    storage.delete("link")
+    assert not (root / "link").exists()
+    assert (root.parent / "secret" / "b.pdf").read_bytes() == b"secret"
+
+
+def test_a_link_that_stays_inside_is_followed(storage: FolderStorage, root: Path) -> None:
+    """A link to a file of the same root is that file, and has its name."""
+    storage.write("real/a.pdf", [b"real"])
+    (root / "alias").symlink_to(root / "real")
+    assert b"".join(storage.read("alias/a.pdf")) == b"real"
+    assert storage.name("alias/a.pdf") == "real/a.pdf"
+    assert storage.name(str(root / "real" / "a.pdf")) == "real/a.pdf"
+
+
+def test_a_folder_swapped_for_a_link_is_not_followed(
+    storage: FolderStorage, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who puts a link in place of a folder, after the name was looked at, gets an error."""
+    storage.write("real/b.pdf", [b"real"])
+    resolve = os.path.realpath
+
+    def resolved_then_swapped(path: str) -> str:
+        found = resolve(path)
+        if (root / "real").is_dir() and not (root / "real").is_symlink():
+            (root / "real").rename(root / "was")
+            (root / "real").symlink_to(root.parent / "secret")
+        return found
+
+    monkeypatch.setattr(os.path, "realpath", resolved_then_swapped)
+    with pytest.raises(StorageError):
+        storage.read("real/b.pdf")
+
+
+def test_a_file_is_not_written_over_unless_asked(storage: FolderStorage) -> None:
+    """The first write wins, also when the second began before it ended."""
+    storage.write("a", [b"first"])
+    with pytest.raises(StorageError, match="is there already"):
+        storage.write("a", [b"second"])
+
+    def slow() -> Iterator[bytes]:
+        yield b"slow"
+        storage.write("b", [b"quick"])
+
+    with pytest.raises(StorageError, match="is there already"):
+        storage.write("b", slow())
+    assert b"".join(storage.read("b")) == b"quick"
+    storage.write("a", [b"third"], replace=True)
+    assert b"".join(storage.read("a")) == b"third"
+
+
+def test_half_a_file_is_never_seen(storage: FolderStorage, root: Path) -> None:
+    """Nobody sees a file that is being written, and nothing stays of one that could not be."""
+
+    def broken() -> Iterator[bytes]:
+        yield b"half"
+        assert not storage.exists("a")
+        assert list(storage.names()) == []
+        raise ConnectionError("the upload broke off")
+
+    with pytest.raises(ConnectionError):
+        storage.write("a", broken())
+    assert sorted(path.name for path in root.iterdir()) == ["file", "link"]
+
+
+@pytest.mark.parametrize("file_system_has_links", [True, False])
+def test_a_file_system_without_links_will_do(
+    storage: FolderStorage, monkeypatch: pytest.MonkeyPatch, file_system_has_links: bool
+) -> None:
+    """Where a file can have one name only, writing still refuses to replace."""
+
+    def no_links(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    if not file_system_has_links:
+        monkeypatch.setattr(os, "link", no_links)
+    storage.write("a", [b"first"])
+    with pytest.raises(StorageError, match="is there already"):
+        storage.write("a", [b"second"])
+    assert list(storage.names()) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (errno.ENOSPC, "no space is left"),
+        (errno.EDQUOT, "no space is left"),
+        (errno.EROFS, "check the permissions"),
+        (errno.EIO, "Input/output error"),
+    ],
+)
+def test_what_may_pass_is_told_from_what_will_not(
+    storage: FolderStorage, monkeypatch: pytest.MonkeyPatch, number: int, sentence: str
+) -> None:
+    """A full or failing disk may be well again: another attempt makes sense."""
+
+    def fails(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(StorageError, match=sentence) as refused:
+        storage.write("a", [b"content"])
+    assert refused.value.may_pass
+    assert not storage.exists("a")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("gone.pdf", "does not exist"),
+        ("gone/a.pdf", "does not exist"),
+        ("folder", "is a folder"),
+        ("pipe", "no plain file"),
+        ("x" * 300, "too long"),
+        ("a\0b", "no name of a file"),
+        ("\ud800", "no name of a file"),
+    ],
+)
+def test_what_cannot_be_read_is_a_sentence(
+    storage: FolderStorage, root: Path, name: str, sentence: str
+) -> None:
+    """What is not there, no file, or no name is said at once, and never waited for."""
+    (root / "folder").mkdir()
+    os.mkfifo(root / "pipe")
+    with pytest.raises(StorageError, match=sentence) as refused:
+        storage.read(name)
+    assert not refused.value.may_pass
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 200
+
+
+def test_names_are_listed_by_prefix(storage: FolderStorage, root: Path) -> None:
+    """A prefix may end within a part; links that lead out are not listed."""
+    for name in ("a/1", "a/12", "a/b/2", "ab", "c"):
+        storage.write(name, [b""])
+    assert set(storage.names()) == {"a/1", "a/12", "a/b/2", "ab", "c"}
+    assert set(storage.names("a")) == {"a/1", "a/12", "a/b/2", "ab"}
+    assert set(storage.names("a/1")) == {"a/1", "a/12"}
+    assert set(storage.names("a/b/")) == {"a/b/2"}
+    assert list(storage.names("none/")) == []
+
+
+def test_deleting_is_done_when_nothing_is_there(storage: FolderStorage, root: Path) -> None:
+    """What is gone already is no error; a folder goes when it is empty, and not before."""
+    storage.delete("gone")
+    storage.delete("gone/too")
+    storage.write("folder/a", [b""])
+    with pytest.raises(StorageError):
+        storage.delete("folder")
+    storage.delete("folder/a")
+    storage.delete("folder")
+    assert not (root / "folder").exists()
+
+
+def test_documents_are_found_in_every_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path is tried below each root in turn; an absolute one below a root will do."""
+    one, two = FolderStorage(tmp_path / "one"), FolderStorage(tmp_path / "two")
+    monkeypatch.setenv(ROOTS, f"{one.root}{os.pathsep}{two.root}")
+    one.write("both.pdf", [b"1"])
+    two.write("both.pdf", [b"2"])
+    two.write("there.pdf", [b"2"])
+    for document, content in (
+        ("both.pdf", b"1"),
+        ("there.pdf", b"2"),
+        (str(two.root / "both.pdf"), b"2"),
+    ):
+        storage, name = locate(document)
+        assert b"".join(storage.read(name)) == content
+    storage, name = locate("nowhere.pdf")
+    assert not storage.exists(name)
+    with pytest.raises(StorageError, match="outside the storage roots"):
+        locate(str(tmp_path / "three" / "a.pdf"))
+
+
+@pytest.mark.parametrize("value", ["", " ", os.pathsep])
+def test_without_a_root_nothing_is_read(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    """A missing setting is named, and is no fault of the document."""
+    monkeypatch.setenv(ROOTS, value)
+    with pytest.raises(StorageError, match=f"{ROOTS} is not set") as refused:
+        roots()
+    assert refused.value.may_pass
