@@ -4,8 +4,8 @@ from collections import deque
 from decimal import Decimal
 from typing import Any
 
+from forebay import jsonb
 from forebay.agent import Result
-from forebay_agents import jsonb
 from forebay_agents.reading.documents import DocumentError, Page
 from forebay_agents.reading.layout import Row
 from forebay_agents.rules import labels
@@ -54,15 +54,16 @@ class Collected:
         fields = find_fields([*self._first, *self._last])
         data = {
             "pages": self._pages,
+            "page_count": self._pages,
             "text": "\n".join(self._lines),
             "tables": self._tables,
             "fields": {name: found.value for name, found in fields.items()},
             "notes": self._notes[:NOTES_LIMIT],
         }
-        return Result(jsonb.safe(data), confidence(self._with_text / self._pages, fields))
+        return Result(jsonb.mended(data), confidence(self._with_text / self._pages, fields))
 
     def _add_text(self, page: Page) -> None:
-        for line in jsonb.safe_text(page.text).splitlines() if page.text else []:
+        for line in jsonb.mended(page.text).splitlines() if page.text else []:
             if not self._text_budget.take(line):
                 break
             self._lines.append(line)
@@ -70,7 +71,7 @@ class Collected:
             self._lines.append(f"[The text is cut here, on page {page.number} of {self._pages}.]")
 
     def _add_tables(self, page: Page) -> None:
-        for table in jsonb.safe(page.tables):
+        for table in jsonb.mended(page.tables):
             if self._tables_budget.take(table):
                 self._tables.append({"page": page.number, "rows": table})
         if self._tables_budget.just_spent():

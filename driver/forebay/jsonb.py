@@ -37,10 +37,10 @@ def dump_safe(name: str, value: Any) -> str:
         return dump(name, value)
     except InvalidDocumentError:
         try:
-            mended = _mended(value)
+            sound = mended(value)
         except RecursionError as error:
             raise InvalidDocumentError(f"{name} is not JSON: it is nested too deep.") from error
-        return dump(name, mended)
+        return dump(name, sound)
 
 
 def dump_all_safe(name: str, values: Sequence[Any]) -> list[str]:
@@ -60,7 +60,12 @@ def _holds_nul(value: Any) -> bool:
     return False
 
 
-def _mended(value: Any) -> Any:
+def mended(value: Any) -> Any:
+    """Return value with what Postgres cannot store replaced, at any depth and in keys too.
+
+    NUL and half surrogate pairs become U+FFFD; NaN and the infinities become None. Raises
+    RecursionError for what is nested too deep.
+    """
     match value:
         case str():
             whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -68,7 +73,12 @@ def _mended(value: Any) -> Any:
         case float():
             return value if math.isfinite(value) else None
         case dict():
-            return {_mended(key): _mended(part) for key, part in value.items()}
+            return {mended(key): mended(part) for key, part in value.items()}
         case list() | tuple():
-            return [_mended(part) for part in value]
+            return [mended(part) for part in value]
     return value
+
+
+def size(value: Any) -> int:
+    """Return how many bytes value, which can be stored, takes as JSON: so the limits count."""
+    return len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())

@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from forebay import __version__
-from forebay.cli import acts, agent, batch, db, demo, pg, psql, run, submit, tasks
+from forebay.cli import acts, agent, batch, db, demo, parse, pg, psql, run, submit, tasks
 from forebay.cli.errors import sentence
 
 __all__ = ["app", "main"]
@@ -28,6 +28,7 @@ app = typer.Typer(
 )
 for command in (
     submit.submit,
+    parse.parse,
     tasks.tasks,
     tasks.task,
     tasks.explain,

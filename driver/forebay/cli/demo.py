@@ -96,12 +96,7 @@ def demo(
 
 def _own_files(folder: Path) -> dict[Path, int]:
     """Return the PDF files below folder, with priorities of every kind."""
-    if not folder.is_dir():
-        raise Refused(f"{folder} is not a folder: pass one that holds PDF files.")
-    named = (path for path in folder.rglob("*") if path.suffix.lower() == ".pdf")
-    found = sorted(path for path in named if not path.is_dir())
-    if not found:
-        raise Refused(f"{folder} holds no .pdf file: pass a folder that does.")
+    found = documents.pdfs_below(folder)
     return dict(zip(found, cycle(PRIORITIES.values()), strict=False))
 
 

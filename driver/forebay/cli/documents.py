@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from forebay.cli.errors import Refused
+
 STORAGE_ROOTS = "FOREBAY_STORAGE_ROOTS"  # folders that agents read from, separated as in PATH
 HEADER_WINDOW = 1024  # readers accept that many bytes of junk before %PDF-
 TOKENS_A_PAGE = 800
@@ -42,6 +44,17 @@ def storage_root() -> Path:
     """Return where submitted files go: the first of FOREBAY_STORAGE_ROOTS, else below home."""
     roots = [root for root in os.environ.get(STORAGE_ROOTS, "").split(os.pathsep) if root]
     return Path(roots[0]) if roots else home() / "documents"
+
+
+def pdfs_below(folder: Path) -> list[Path]:
+    """Return the PDF files below folder, sorted; raises Refused when there are none."""
+    if not folder.is_dir():
+        raise Refused(f"{folder} is not a folder: pass one that holds PDF files.")
+    named = (path for path in folder.rglob("*") if path.suffix.lower() == ".pdf")
+    found = sorted(path for path in named if not path.is_dir())
+    if not found:
+        raise Refused(f"{folder} holds no .pdf file: pass a folder that does.")
+    return found
 
 
 def problem(path: Path) -> str | None:

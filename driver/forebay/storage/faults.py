@@ -49,7 +49,7 @@ def _fault(name: str, error: OSError) -> StorageError:
     file = quoted(name)
     match error:
         case FileNotFoundError() | NotADirectoryError():
-            return StorageError(f"{file} does not exist; upload it again.")
+            return StorageError(f"{file} does not exist: upload it again, or correct the name.")
         case IsADirectoryError():
             return StorageError(f"{file} is a folder, or no plain file: name a file.")
         case FileExistsError():

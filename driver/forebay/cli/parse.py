@@ -1,0 +1,170 @@
+"""Parse PDF files on the spot: the document agent alone, without a queue and a database."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forebay.cli import documents, output
+from forebay.cli.errors import Refused
+
+if TYPE_CHECKING:
+    from forebay_agents.check import Report
+
+Row = dict[str, Any]
+
+MISSING = "Parsing needs the document agent: install it with pip install 'forebay[agents]'."
+AT_A_TIME = 1
+"""How many files are read side by side; they are told in the order in which they were given."""
+
+
+def parse(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILES]...", readable=False, help="PDF files, or folders that hold some."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object a line, for scripts.")
+    ] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Add all that was found: lines, tables, text, evidence.")
+    ] = False,
+    keep: Annotated[
+        bool,
+        typer.Option("--keep", help="Keep beside each file what is too long for a result."),
+    ] = False,
+    check: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            readable=False,
+            help="Compare its PDF files with the truth in NAME.json beside each, and sum up.",
+        ),
+    ] = None,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="With --check: print a table for a document.")
+    ] = False,
+) -> None:
+    """Parse PDF files here and now, without a database; nothing is submitted.
+
+    Exit code 0: every file was looked at, also one that cannot be read: its status says so.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    if check is not None:
+        _print_report(_report(check), as_json=as_json, markdown=markdown)
+        return
+    if not files:
+        raise typer.BadParameter("Name PDF files, folders that hold some, or --check FOLDER.")
+    show = _print_line if as_json else _print_block
+    for row in _parsed(_pdfs(files), keep=keep):
+        show(row, full=full)
+
+
+def _pdfs(paths: Sequence[Path]) -> list[Path]:
+    """Return the files, and in place of each folder the PDF files below it."""
+    return [
+        file for path in paths for file in (documents.pdfs_below(path) if path.is_dir() else [path])
+    ]
+
+
+def _parsed(paths: Sequence[Path], *, keep: bool = False) -> Iterator[Row]:
+    """Yield what came of each file, in order; an interrupt stops what is being read at once."""
+    try:
+        from forebay_agents.alone import AloneAttempt, parse_file
+    except ImportError as error:
+        raise Refused(MISSING) from error
+
+    stop, tell = Event(), _progress(len(paths))
+
+    def work(place: int, path: Path) -> Row:
+        attempt = AloneAttempt(
+            on_progress=lambda done, total: tell(place, path, done, total),
+            is_stopped=stop.is_set,
+        )
+        return parse_file(path, attempt, keep=keep)
+
+    with ThreadPoolExecutor(AT_A_TIME) as threads:
+        try:
+            yield from threads.map(work, range(1, len(paths) + 1), paths)
+        finally:
+            stop.set()
+            threads.shutdown(cancel_futures=True)
+
+
+def _progress(files: int) -> Callable[[int, Path, int, int], None]:
+    """Return what tells a person at a terminal which page of which file is read."""
+    if not sys.stderr.isatty():
+        return lambda *_: None
+
+    def tell(place: int, path: Path, done: int, total: int) -> None:
+        text = f"{place} of {files}: {path.name}, page {done} of {total}"
+        sys.stderr.write(f"\r\x1b[K{output.show(text)[:100]}\r")
+        sys.stderr.flush()
+
+    return tell
+
+
+def _print_line(row: Row, *, full: bool) -> None:
+    shown = row if full else {key: value for key, value in row.items() if key != "result"}
+    print(json.dumps(shown, ensure_ascii=False), flush=True)
+
+
+def _print_block(row: Row, *, full: bool) -> None:
+    """Print a heading for the file, and below it what was found."""
+    parts = [row["document"], row["status"]]
+    if row["pages"] is not None:
+        parts.append(f"{row['pages']} page{'s' if row['pages'] != 1 else ''}")
+    if row["confidence"] is not None:
+        parts.append(f"confidence {row['confidence']:.3f}")
+    print(output.show("  ".join(parts)))
+    found = dict(row["fields"]) | ({"reason": row["reason"]} if row["reason"] else {})
+    for name, value in found.items():
+        print(f"  {name:<10}{output.show(value)}")
+    if full and row["result"]:
+        print(json.dumps(row["result"], ensure_ascii=False, indent=2))
+    print(flush=True)
+
+
+def _report(folder: Path) -> Report:
+    """Compare the folder's files with their truth; those without one are told and left out."""
+    try:
+        from forebay_agents.check import compare
+    except ImportError as error:
+        raise Refused(MISSING) from error
+
+    paths = documents.pdfs_below(folder)
+    known = [path for path in paths if path.with_suffix(".json").is_file()]
+    for path in set(paths) - set(known):
+        output.note(f"{path} has no truth file beside it and is left out.")
+    if not known:
+        raise Refused(f"{folder} holds no PDF with a truth file: write NAME.json beside NAME.pdf.")
+    truths = [_truth(path.with_suffix(".json")) for path in known]
+    return compare(list(zip(_parsed(known), truths, strict=True)))
+
+
+def _truth(path: Path) -> Row:
+    """Read a truth file; raises Refused for what is none."""
+    try:
+        truth = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise Refused(f"{path} is no JSON ({error}): correct it.") from error
+    if not isinstance(truth, dict) or truth.get("status") not in ("completed", "failed"):
+        raise Refused(f'{path} is no truth file: it needs "status", completed or failed.')
+    return truth
+
+
+def _print_report(report: Report, *, as_json: bool, markdown: bool) -> None:
+    if as_json:
+        output.print_json(report.as_json())
+    else:
+        print(report.markdown() if markdown else report.table())

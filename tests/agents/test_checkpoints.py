@@ -1,0 +1,106 @@
+"""What was paid for is there again for the same document, and for no other."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+
+import pytest
+
+from forebay.storage import FolderStorage
+from forebay_agents.checkpoints import StoredCheckpoints
+from forebay_agents.page_json import dump, load
+from forebay_agents.pages import Page, Segment, Table
+
+VALUE = {"text": "Rechnung \N{GRINNING FACE}", "boxes": [1.5, None]}
+
+
+def checkpoints(folder: Path, content: bytes = b"%PDF-") -> StoredCheckpoints:
+    return StoredCheckpoints(FolderStorage(folder), "in/a.pdf", lambda: [content])
+
+
+def test_what_was_put_is_there_for_the_next_attempt(tmp_path: Path) -> None:
+    """Each key has a file beside the document; clearing leaves nothing there."""
+    (tmp_path / "in").mkdir()
+    first = checkpoints(tmp_path)
+    first.put("ocr-199", {"old": True})
+    first.put("ocr-199", VALUE)
+    assert (tmp_path / "in" / "a.pdf.forebay" / "ocr-199.json").is_file()
+    second = checkpoints(tmp_path)
+    assert second.get("ocr-199") == VALUE
+    assert second.get("ocr-198") is None
+    second.clear()
+    assert second.get("ocr-199") is None
+    assert list((tmp_path / "in").iterdir()) == []
+
+
+def test_another_content_under_the_same_name_starts_anew(tmp_path: Path) -> None:
+    """What was found in a document that has since been replaced is not taken for the new one's."""
+    checkpoints(tmp_path).put("ocr-1", VALUE)
+    assert checkpoints(tmp_path, b"%PDF-other").get("ocr-1") is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"null", b"[]", b"\xff", b'{"version": 1}', b'{"value": 1}', b"[" * 100_000],
+)
+def test_a_broken_checkpoint_is_none(tmp_path: Path, content: bytes) -> None:
+    """A file that a crash or a hand has damaged costs the work again, and no more."""
+    kept = checkpoints(tmp_path)
+    kept.put("ocr-1", VALUE)
+    (tmp_path / "in" / "a.pdf.forebay" / "ocr-1.json").write_bytes(content)
+    assert kept.get("ocr-1") is None
+
+
+def test_a_checkpoint_of_another_version_is_none(tmp_path: Path) -> None:
+    """What another release wrote may mean something else."""
+    kept = checkpoints(tmp_path)
+    kept.put("ocr-1", VALUE)
+    file = tmp_path / "in" / "a.pdf.forebay" / "ocr-1.json"
+    file.write_text(json.dumps(json.loads(file.read_bytes()) | {"version": 0}))
+    assert kept.get("ocr-1") is None
+
+
+def test_a_storage_that_takes_none_costs_no_attempt(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where checkpoints cannot be written or removed, the work goes on and the log says so."""
+    (tmp_path / "in").write_bytes(b"a file, and no folder")
+    kept = checkpoints(tmp_path)
+    with caplog.at_level(logging.WARNING):
+        kept.put("ocr-1", VALUE)
+    assert "checkpoint_not_kept key=ocr-1" in caplog.text
+    assert kept.get("ocr-1") is None
+    kept.clear()
+
+
+def test_a_document_is_read_only_when_there_is_something_to_keep(tmp_path: Path) -> None:
+    """A document that needs no checkpoint is not read a second time for them."""
+
+    def read() -> list[bytes]:
+        raise AssertionError("nothing was put")
+
+    kept = StoredCheckpoints(FolderStorage(tmp_path), "a.pdf", read)
+    assert kept.get("ocr-1") is None
+    kept.clear()
+
+
+def test_a_page_comes_back_as_it_went() -> None:
+    """A page on its way through a process or a file keeps every field."""
+    box = (1.0, 2.0, 3.5, 4.0)
+    page = Page(
+        number=7,
+        width=595.3,
+        height=841.9,
+        rotation=90,
+        text="a\n請求書",
+        rows=[[Segment("a", box), Segment("b", box)], []],
+        tables=[Table([["1", ""], ["2", "x"]], box)],
+        coverage=0.25,
+        is_scanned=True,
+        source="ocr",
+        certainty=0.75,
+        notes=["odd"],
+    )
+    assert load(dump(page)) == page
