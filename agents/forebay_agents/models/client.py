@@ -1,0 +1,184 @@
+"""One call to a chat endpoint: stopped in time, reported, and its refusals told apart."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from forebay.agent import Attempt, Retry
+from forebay_agents import stopping
+from forebay_agents.models import refusals
+from forebay_agents.models.answer import InvalidAnswer, Shape, read, response_format
+from forebay_agents.models.prompts import complaint
+from forebay_agents.models.settings import Endpoint
+
+if TYPE_CHECKING:
+    from openai import APIError, OpenAI
+
+Message = dict[str, Any]
+
+LEAST_TIMEOUT = 0.1
+"""Seconds that a call gets when the attempt's time is almost over."""
+
+
+class Truncated(Exception):
+    """The answer ended at the endpoint's limit of output: ask about less text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Name a call among those of its attempt, and say in words how far the attempt was."""
+
+    call_id: str
+    where: str
+
+
+class Client:
+    """Ask one model; retries are off, since they belong to the queue."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self._openai: OpenAI | None = None
+
+    def answer(
+        self, call: Call, messages: Sequence[Message], shape: type[Shape], attempt: Attempt
+    ) -> Shape:
+        """Return the model's answer in its shape, after one repair if it needs that.
+
+        Raises InvalidAnswer when the second answer is no better, and what `ask` raises.
+        """
+        text = self.ask(call, messages, shape, attempt)
+        try:
+            return read(shape, text)
+        except InvalidAnswer as invalid:
+            about = complaint(str(invalid))
+        again = [
+            *messages,
+            {"role": "assistant", "content": text},
+            {"role": "user", "content": about},
+        ]
+        repair = Call(f"{call.call_id}-repair", call.where)
+        return read(shape, self.ask(repair, again, shape, attempt))
+
+    def ask(
+        self, call: Call, messages: Sequence[Message], shape: type[BaseModel], attempt: Attempt
+    ) -> str:
+        """Return the text of the model's answer, and report what the call used.
+
+        Raises Truncated, ContextExceeded or Filtered where other text may help, Retry for every
+        other refusal, for a stop, and for an answer that is none.
+        """
+        stopping.check(attempt, call.where)
+        request = self._request(messages, shape, attempt)
+        answer = stopping.wait_for(attempt, call.where, lambda: self._send(request))
+        self._report(call, answer, attempt)
+        if answer.error is not None:
+            raise refusals.meaning(answer.error, self.endpoint) from answer.error
+        return _text(answer.body)
+
+    def _request(
+        self, messages: Sequence[Message], shape: type[BaseModel], attempt: Attempt
+    ) -> dict[str, Any]:
+        form = response_format(shape, self.endpoint.structured)
+        return {
+            "model": self.endpoint.name,
+            "messages": list(messages),
+            "timeout": max(LEAST_TIMEOUT, min(self.endpoint.timeout, attempt.seconds_left())),
+        } | ({"response_format": form} if form else {})
+
+    def _send(self, request: dict[str, Any]) -> _Answer:
+        """Make the call; runs in a thread of its own, which a stop leaves behind."""
+        from openai import APIError, OpenAI
+
+        if self._openai is None:
+            self._openai = OpenAI(
+                base_url=self.endpoint.base_url, api_key=self.endpoint.api_key, max_retries=0
+            )
+        started, clock = datetime.now(UTC), time.monotonic()
+        body, error = None, None
+        try:
+            response = self._openai.chat.completions.with_raw_response.create(**request)
+            body = _json(response.http_response.text)
+        except APIError as failed:
+            error = failed
+            body = _json(getattr(getattr(failed, "response", None), "text", ""))
+        return _Answer(body, error, started, round((time.monotonic() - clock) * 1000))
+
+    def _report(self, call: Call, answer: _Answer, attempt: Attempt) -> None:
+        """Report the call; one that failed only where the endpoint says what it used."""
+        used = _used(answer.body)
+        if used or answer.error is None:
+            attempt.usage(
+                {
+                    "call_id": call.call_id,
+                    "source": "agent",
+                    "model": self.endpoint.name,
+                    "started_at": answer.started_at.isoformat(),
+                    "latency_ms": answer.latency_ms,
+                }
+                | used
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What came back: the JSON of the body, None if it is none, and the error if it is one."""
+
+    body: Any
+    error: APIError | None
+    started_at: datetime
+    latency_ms: int
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _used(body: Any) -> dict[str, int]:
+    """Return the numbers of the usage that the body holds; one that is missing stays missing."""
+    used = _within(body, "usage")
+    numbers = {
+        "input_tokens": _within(used, "prompt_tokens"),
+        "output_tokens": _within(used, "completion_tokens"),
+        "cached_tokens": _within(used, "prompt_tokens_details", "cached_tokens"),
+    }
+    return {
+        name: number
+        for name, number in numbers.items()
+        if isinstance(number, int) and not isinstance(number, bool) and number >= 0
+    }
+
+
+def _text(body: Any) -> str:
+    """Return the answer's text, "" where it has none."""
+    choices = _within(body, "choices")
+    if not isinstance(choices, list) or not choices:
+        raise Retry(
+            "The model endpoint's answer holds no choice: check that it speaks the chat API."
+        )
+    match _within(choices[0], "finish_reason"):
+        case "length":
+            raise Truncated
+        case "content_filter":
+            raise refusals.Filtered
+    message = _within(choices[0], "message")
+    if _within(message, "refusal"):
+        raise refusals.Filtered
+    content = _within(message, "content")
+    return content if isinstance(content, str) else ""
+
+
+def _within(value: Any, *keys: str) -> Any:
+    """Return what stands under the keys, None where there is no such place."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

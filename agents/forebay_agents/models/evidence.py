@@ -1,0 +1,85 @@
+"""Find the words that a model quotes: they count only where the document says them."""
+
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain, islice
+
+from forebay_agents.pages import Box, Page
+
+MOST_PLACES = 100
+"""Places of the same words that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where words stand: their page, the box around their segments, those rows and their text."""
+
+    page: int
+    box: Box | None
+    rows: range
+    text: str
+
+
+def squeezed(text: str) -> str:
+    """Return `text` without the differences that do not count: spaces, width, case."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(character for character in plain if not character.isspace())
+
+
+class Sheet:
+    """A page to search in: its rows run together, and each segment knows where it begins."""
+
+    def __init__(self, page: Page) -> None:
+        self.number = page.number
+        self._rows = page.rows
+        self._segments = [
+            (number, segment) for number, row in enumerate(page.rows) for segment in row
+        ]
+        pieces = [squeezed(segment.text) for _, segment in self._segments]
+        self._text = "".join(pieces)
+        self._begins = [0, *accumulate(map(len, pieces))][:-1]
+
+    def places(self, words: str) -> Iterator[Place]:
+        """Yield every place of the words on this page, from the top."""
+        wanted = squeezed(words)
+        start = self._text.find(wanted) if wanted else -1
+        while start >= 0:
+            yield self._place(start, start + len(wanted))
+            start = self._text.find(wanted, start + 1)
+
+    def row_text(self, rows: Iterable[int]) -> str:
+        """Return the text of the rows that there are among these, wide gaps kept."""
+        return "\n".join(
+            "   ".join(segment.text for segment in self._rows[row])
+            for row in rows
+            if 0 <= row < len(self._rows)
+        )
+
+    def _place(self, start: int, end: int) -> Place:
+        first = bisect_right(self._begins, start) - 1
+        touched = self._segments[first : bisect_left(self._begins, end)]
+        rows = range(touched[0][0], touched[-1][0] + 1)
+        box = _union(segment.box for _, segment in touched)
+        return Place(self.number, box, rows, self.row_text(rows))
+
+
+def _union(boxes: Iterable[Box]) -> Box | None:
+    """Return the smallest box around all of them, None when no place is known."""
+    known = [box for box in boxes if any(box)]
+    if not known:
+        return None
+    lefts, tops, rights, bottoms = zip(*known, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+def places(sheets: Sequence[Sheet], words: str, page: int) -> list[Place]:
+    """Return the places of the words: those on the page that was named, else those on any."""
+    named = [sheet for sheet in sheets if sheet.number == page]
+    return _first_places(named, words) or _first_places(sheets, words)
+
+
+def _first_places(sheets: Sequence[Sheet], words: str) -> list[Place]:
+    everywhere = chain.from_iterable(sheet.places(words) for sheet in sheets)
+    return list(islice(everywhere, MOST_PLACES))

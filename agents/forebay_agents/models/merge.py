@@ -1,0 +1,52 @@
+"""Make one answer of those about a document's parts; the same parts give the same answer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from forebay_agents.findings import Findings, Found, Name
+from forebay_agents.models.verify import SUMS, TOLD
+from forebay_agents.sums import sums, total_miss
+
+AGREED = 0.95
+"""Sums that make each other."""
+
+
+def merged(parts: Sequence[Findings]) -> Findings:
+    """Return the findings of the parts, in their order, as one.
+
+    Names and days come from the first part that states them, as a document begins with them; sums
+    from the last, since those before it may be carried forward.
+    """
+    fields: dict[Name, Found] = {}
+    for part in parts:
+        for name, found in part.fields.items():
+            if name in SUMS or name not in fields:
+                fields[name] = found
+    notes = [note for part in parts for note in part.notes]
+    for name in ("kind", "number", "currency"):
+        values = {part.fields[name].value for part in parts if name in part.fields}
+        if len(values) > 1:
+            notes.append(f"The model read {len(values)} values of {name} in different parts.")
+            fields[name] = _at_most(fields[name], TOLD)
+    _compare_sums(fields)
+    return Findings(fields, [line for part in parts for line in part.lines], notes)
+
+
+def _compare_sums(fields: dict[Name, Found]) -> None:
+    """Trust sums more that make each other, and those less that do not."""
+    miss = total_miss(sums(fields))
+    if miss is None:
+        return
+    for name in SUMS:
+        if miss:
+            fields[name] = _at_most(fields[name], TOLD)
+        elif fields[name].evidence.confidence > TOLD:
+            fields[name] = _with_confidence(fields[name], AGREED)
+
+
+def _at_most(found: Found, most: float) -> Found:
+    return _with_confidence(found, min(most, found.evidence.confidence))
+
+
+def _with_confidence(found: Found, confidence: float) -> Found:
+    return replace(found, evidence=replace(found.evidence, confidence=confidence))

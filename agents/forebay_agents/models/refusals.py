@@ -1,0 +1,141 @@
+"""What an endpoint's refusals mean to the queue: one table, and the sentences to it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from forebay.agent import ErrorKind, Retry
+from forebay_agents.models.settings import CONTEXT_TOKENS, STRUCTURED, TIMEOUT, Endpoint
+
+if TYPE_CHECKING:
+    from openai import APIError, APIStatusError
+
+LONGEST_WAIT = timedelta(hours=1)
+"""An endpoint that asks for a longer wait is asked again after this one."""
+
+LONGEST_MESSAGE = 200
+"""Characters of an endpoint's own words that a sentence repeats."""
+
+TOO_LONG = ("context_length", "context length", "context window", "too long", "too many tokens")
+FILTERED = ("content_filter", "content filter", "content management policy", "content_policy")
+
+
+class ContextExceeded(Exception):
+    """The request is longer than the model's context: ask with less text."""
+
+
+class Filtered(Exception):
+    """The endpoint's content filter refuses this text, and would again."""
+
+
+KINDS: dict[int, ErrorKind] = {
+    408: "timeout",
+    429: "rate_limited",
+    503: "overloaded",
+    529: "overloaded",
+}
+"""The kinds of the statuses that are tried again; all others are `infrastructure`."""
+
+
+def meaning(error: APIError, endpoint: Endpoint) -> Exception:
+    """Return what to raise for an error of the `openai` package: ContextExceeded, Filtered, Retry.
+
+    No refusal is a Reject: none of them is the document's fault.
+    """
+    from openai import APIConnectionError, APIStatusError, APITimeoutError
+
+    match error:
+        case APITimeoutError():
+            return Retry(
+                f"The model endpoint did not answer in time: raise {TIMEOUT} if that is usual.",
+                kind="timeout",
+            )
+        case APIConnectionError():
+            return Retry(
+                f"The model endpoint cannot be reached ({type(error.__cause__).__name__}):"
+                f" check {endpoint.url_setting} and the network."
+            )
+        case APIStatusError():
+            return _status(error, endpoint)
+    return Retry(f"The model endpoint's answer cannot be used ({type(error).__name__}).")
+
+
+def _status(error: APIStatusError, endpoint: Endpoint) -> Exception:
+    status = error.status_code
+    said = f"{error.code or ''} {error.type or ''} {error.message}".lower()
+    if status == 413 or (status in (400, 422) and any(sign in said for sign in TOO_LONG)):
+        return ContextExceeded()
+    if status in (400, 403, 422) and any(sign in said for sign in FILTERED):
+        return Filtered()
+    after = retry_after(error.response.headers) if status >= 429 else None
+    return Retry(_sentence(error, endpoint), after, KINDS.get(status, "infrastructure"))
+
+
+def _sentence(error: APIStatusError, endpoint: Endpoint) -> str:
+    match error.status_code:
+        case 401 | 403:
+            return (
+                f"The model endpoint does not accept the key ({error.status_code}):"
+                f" mend {endpoint.key_setting}."
+            )
+        case 404:
+            return (
+                f"The model endpoint knows no model {endpoint.name!r} at this address (404):"
+                f" mend {endpoint.name_setting} or {endpoint.url_setting}."
+            )
+        case 429 if error.code == "insufficient_quota":
+            return "The model endpoint's quota is used up (429): its account needs attention."
+        case 429:
+            return "The model endpoint asks to be called less often (429)."
+        case 503 | 529:
+            return f"The model endpoint is overloaded ({error.status_code})."
+        case status if status >= 500:
+            return f"The model endpoint failed ({status})."
+        case status:
+            return (
+                f"The model endpoint refuses the request ({status}:"
+                f" {_words(error, endpoint)}); if it is the response format, set {STRUCTURED}."
+            )
+
+
+def _words(error: APIStatusError, endpoint: Endpoint) -> str:
+    """Return the endpoint's own words on one line, without the key."""
+    body: Any = error.body
+    message = body.get("message") if isinstance(body, dict) else None
+    text = " ".join(str(message or error.code or "no reason given").split())
+    return text.replace(endpoint.api_key, "…")[:LONGEST_MESSAGE].rstrip(".")
+
+
+def too_small(endpoint: Endpoint) -> str:
+    """Return the sentence for a context that holds not even a short piece of a page."""
+    return (
+        f"The model {endpoint.name!r} refuses even a short piece of a page as too long:"
+        f" use a model with a larger context, or lower {CONTEXT_TOKENS}."
+    )
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> timedelta | None:
+    """Return how long the endpoint asks to wait: between nothing and an hour, None if unsaid.
+
+    Read from `retry-after-ms`, or from `retry-after` as seconds or as an HTTP date.
+    """
+    wait = _milliseconds(headers.get("retry-after-ms"), 1)
+    said = headers.get("retry-after")
+    wait = wait if wait is not None else _milliseconds(said, 1000)
+    if wait is None and said:
+        with contextlib.suppress(ValueError, OverflowError):
+            until = parsedate_to_datetime(said)
+            until = until if until.tzinfo else until.replace(tzinfo=UTC)
+            wait = until - (now or datetime.now(UTC))
+    return None if wait is None else max(timedelta(0), min(wait, LONGEST_WAIT))
+
+
+def _milliseconds(text: str | None, factor: int) -> timedelta | None:
+    try:
+        return timedelta(milliseconds=float(text) * factor) if text else None
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,170 @@
+"""Let an answer's values count only where the document says them, and say how surely they do."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal, InvalidOperation
+
+from babel.numbers import get_currency_symbol, is_currency
+
+from forebay_agents.findings import Evidence, Findings, Found, Line, Name
+from forebay_agents.models import readings
+from forebay_agents.models.answer import Answer, Item, Stated
+from forebay_agents.models.evidence import Place, Sheet, places, squeezed
+from forebay_agents.pages import Page
+
+SUMS: tuple[Name, ...] = ("total", "total_net", "tax")
+DAYS: tuple[Name, ...] = ("date", "due_date")
+NAMED: tuple[Name, ...] = ("kind", "number", "currency", "seller", "buyer")
+
+LABELLED = 0.9
+"""A value in a row of its own, beside words that name it."""
+BARE = 0.7
+"""A number or day that no word beside it names: beneath a heading, or in a table."""
+UNNAMED = 0.45
+"""A sum that no known word beside it names: the rules' labelled sum goes before it."""
+AMBIGUOUS = 0.5
+"""A day that its words state in two ways, of which the model chose one."""
+TOLD = 0.4
+"""A value that stands in a sentence only, or sums that contradict each other."""
+
+LONGEST_LABEL = 8
+"""Words in a row with a label and its value; more make a sentence. Wide letters count half."""
+
+SIGN_LOCALES = (
+    *("en", "en_CA", "en_AU", "en_NZ", "en_SG", "en_HK", "es_MX", "pt_BR", "ja", "zh"),
+    *("pl", "cs", "sv", "nb", "da", "hu", "tr", "he", "ko", "hi"),
+)
+"""Whose readers know a sign for a currency: a bare $ is many dollars."""
+OTHER_SIGNS = {"EUR": ("euro",), "JPY": ("円",), "CNY": ("元",), "CHF": ("fr.",)}
+
+ROWS_OF_ITEM = 4
+"""Rows from a line item's description down in which its numbers stand."""
+
+_WORDS = re.compile(r"[^\W\d_]{2,}")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_SUM_WORDS = re.compile(
+    r"total|sum|amount|balance|\bdue\b|net|tax|vat|pay|betrag|gesamt|saldo|steuer|mwst|ust"
+    r"|zahl|montant|solde|\bh\.?t\b|tva|ttc|payer|base|importe|cuota|iva|pagar|importo|imposta"
+    r"|pagare|valor|imposto|bedrag|btw|betalen|合計|金額|総額|税|小計|残高|請求|計"
+)
+
+
+def verified(answer: Answer, pages: Sequence[Page]) -> Findings:
+    """Return what the pages bear out of an answer about them; the notes tell what they do not."""
+    sheets = [Sheet(page) for page in pages]
+    fields: dict[Name, Found] = {}
+    notes: list[str] = []
+    for name in (*NAMED, *DAYS, *SUMS):
+        stated: Stated | None = getattr(answer, name)
+        if stated is None:
+            continue
+        found = _found(name, stated, sheets)
+        if isinstance(found, Found):
+            fields[name] = found
+        else:
+            notes.append(f"The model's {name.replace('_', ' ')} was left out: {found}.")
+    lines = [line for item in answer.lines if (line := _line(item, sheets))]
+    if lost := len(answer.lines) - len(lines):
+        notes.append(f"{lost} of the model's line items were left out: they stand on no page.")
+    return Findings(fields, lines, notes)
+
+
+def _found(name: Name, stated: Stated, sheets: Sequence[Sheet]) -> Found | str:
+    """Return the value with its evidence, or why there is none."""
+    where = places(sheets, stated.quote, stated.page)
+    if not where:
+        return "its quote stands nowhere in the document"
+    value = _reader(name)(stated.value, stated.quote)
+    if value is None:
+        return "it does not follow from its quote"
+    confidence, place = max(
+        ((_confidence(name, place, stated.quote), place) for place in where), key=lambda one: one[0]
+    )
+    text = " ".join(stated.quote.split())
+    return Found(value, Evidence(text, confidence, place.page, place.box, "model"))
+
+
+def _confidence(name: Name, place: Place, quote: str) -> float:
+    """Return how surely a value at this place is the field's."""
+    if name in ("seller", "buyer", "currency"):
+        return LABELLED
+    if _words(place.text) > LONGEST_LABEL:
+        return TOLD
+    if name in DAYS and len(readings.days(quote)) > 1:
+        return AMBIGUOUS
+    if name in SUMS:
+        return LABELLED if _SUM_WORDS.search(readings.plain(place.text)) else UNNAMED
+    return LABELLED if name == "kind" or _WORDS.search(place.text) else BARE
+
+
+def _words(text: str) -> float:
+    wide = len(_WIDE.findall(text))
+    return len(_WORDS.findall(_WIDE.sub(" ", text))) + wide / 2
+
+
+def _reader(name: Name) -> Callable[[str, str], str | None]:
+    """Return the function that gives a field's value in plain form if its quote states it."""
+    if name in SUMS:
+        return _amount
+    if name in DAYS:
+        return _day
+    return {"kind": _as_given, "currency": _currency}.get(name, _printed)
+
+
+def _as_given(value: str, quote: str) -> str | None:
+    return value
+
+
+def _printed(value: str, quote: str) -> str | None:
+    value = " ".join(value.split())
+    return value if value and squeezed(value) in squeezed(quote) else None
+
+
+def _amount(value: str, quote: str) -> str | None:
+    """Return the sum with its decimals as printed in the quote."""
+    printed = readings.amounts(quote)
+    return next((printed[one] for one in _meant(value) if one in printed), None)
+
+
+def _meant(value: str) -> list[Decimal]:
+    """Return what the model may mean by a number: the plain decimal that it was asked for first."""
+    try:
+        plain = Decimal(value.strip())
+    except InvalidOperation:
+        return list(readings.amounts(value))
+    return [plain] if plain.is_finite() else []
+
+
+def _day(value: str, quote: str) -> str | None:
+    said = readings.days(quote)
+    try:
+        meant = {date.fromisoformat(value.strip())}
+    except ValueError:
+        meant = readings.days(value)
+    both = meant & said
+    return both.pop().isoformat() if len(both) == 1 else None
+
+
+def _currency(value: str, quote: str) -> str | None:
+    """Return the code if the quote holds it, or a sign that stands for it somewhere."""
+    code = value.strip().upper()
+    if not is_currency(code):
+        return None
+    said = readings.plain(quote)
+    signs = {get_currency_symbol(code, locale) for locale in SIGN_LOCALES}
+    signs |= {code, *OTHER_SIGNS.get(code, ())}
+    return code if any(readings.plain(sign) in said for sign in signs) else None
+
+
+def _line(item: Item, sheets: Sequence[Sheet]) -> Line | None:
+    """Return a line item whose words and numbers stand together, with the numbers that do."""
+    by_number = {sheet.number: sheet for sheet in sheets}
+    numbers = {"quantity": item.quantity, "unit_price": item.unit_price, "amount": item.amount}
+    for place in places(sheets, item.description, item.page):
+        first = place.rows.start
+        near = by_number[place.page].row_text(range(first, place.rows.stop - 1 + ROWS_OF_ITEM))
+        said = {name: value and _amount(value, near) for name, value in numbers.items()}
+        if all(said[name] for name, value in numbers.items() if value):
+            return Line(" ".join(item.description.split()), page=place.page, **said)
+    return None
