@@ -48,7 +48,7 @@ def parse_file(path: Path, attempt: AloneAttempt, *, keep: bool = False) -> dict
     Keys: document, status, reason, pages (a number), fields, confidence, result. Nothing is left
     beside the file, unless `keep` asks for what does not fit into a result.
     """
-    row = {
+    row: dict[str, Any] = {
         "document": os.fsencode(path).decode("utf-8", "replace"),
         "status": "failed",
         "reason": None,

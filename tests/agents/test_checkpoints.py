@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from forebay.storage import FolderStorage
 from forebay_agents.checkpoints import StoredCheckpoints
-from forebay_agents.page_json import dump, load
 from forebay_agents.pages import Page, Segment, Table
+from forebay_agents.spool import PageSpool
 
 VALUE = {"text": "Rechnung \N{GRINNING FACE}", "boxes": [1.5, None]}
 
@@ -103,4 +104,7 @@ def test_a_page_comes_back_as_it_went() -> None:
         certainty=0.75,
         notes=["odd"],
     )
-    assert load(dump(page)) == page
+    with PageSpool() as spool:
+        for number in (1, 2):
+            spool.add_page(replace(page, number=number))
+        assert list(spool.pages()) == [replace(page, number=1), replace(page, number=2)]

@@ -1,0 +1,197 @@
+"""Gather pages and findings into one result of bounded size, whatever the document's size."""
+
+import json
+from collections import deque
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from decimal import Decimal
+from typing import Any, Literal, Self
+
+from forebay import jsonb
+from forebay.agent import Result
+from forebay.storage import Storage
+from forebay_agents.findings import Evidence, Findings, Line
+from forebay_agents.pages import Box, Page
+from forebay_agents.spool import Spool
+
+EDGE_PAGES = 5
+"""How many pages at each end are kept whole for the rules: titles stand first, totals last."""
+
+PartName = Literal["text", "tables", "pages", "lines"]
+
+RESULT_BYTES = 1_000_000
+"""About how long a result may be as JSON; the database takes 1 MiB unless told otherwise."""
+
+SHARES: dict[PartName, float] = {"text": 0.5, "tables": 0.2, "pages": 0.18, "lines": 0.08}
+"""How much of a result each part may take; what is left is for fields, evidence and notes."""
+
+SUFFIXES: dict[PartName, str] = {
+    "text": ".text.txt",
+    "tables": ".tables.jsonl",
+    "pages": ".pages.jsonl",
+    "lines": ".lines.jsonl",
+}
+"""What the files beside a document are called, after its own name."""
+
+NOTES, NOTE_LENGTH, WORDS_LENGTH, VALUE_LENGTH = 100, 300, 200, 500
+"""How many notes there are, and the characters of one, of an evidence's words, of a value."""
+
+LONGEST_CHARACTER = 6
+"""Bytes that JSON takes for one at most."""
+
+
+class Part:
+    """A list in a result: its beginning, as far as there is room, and in a spool all of it."""
+
+    def __init__(self, room: int) -> None:
+        self.kept: list[Any] = []
+        self.is_cut = False
+        self.spool = Spool()
+        self._room = room
+
+    def add(self, item: Any) -> None:
+        """Take a line of text, or what JSON has; once one did not fit, the rest only spools."""
+        item = jsonb.mended(item)
+        line = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
+        self.spool.add(line.encode() + b"\n")
+        if self.is_cut:
+            return
+        size = jsonb.size(item) + 2
+        self.is_cut = size > self._room
+        if not self.is_cut:
+            self.kept.append(item)
+        elif isinstance(item, str):
+            self.kept.append(item[: self._room // LONGEST_CHARACTER])
+        self._room -= size
+
+
+class Gathering:
+    """Hold what the pages said so far, in a `with` block: `add` them in order, then `finish`."""
+
+    def __init__(self, pages: int) -> None:
+        self.count = pages
+        self.summaries: list[Page] = []
+        self._first: list[Page] = []
+        self._last: deque[Page] = deque(maxlen=EDGE_PAGES)
+        self._notes: dict[str, None] = {}
+        self._parts = {name: Part(int(share * RESULT_BYTES)) for name, share in SHARES.items()}
+        self._files = ExitStack()
+
+    def __enter__(self) -> Self:
+        for part in self._parts.values():
+            self._files.enter_context(part.spool)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._files.close()
+
+    @property
+    def edges(self) -> list[Page]:
+        """The first and the last pages, whole."""
+        return [*self._first, *self._last]
+
+    def add(self, page: Page) -> None:
+        """Take what `page` says."""
+        edge = self._first if len(self._first) < EDGE_PAGES else self._last
+        edge.append(page)
+        self.summaries.append(replace(page, text="", rows=[], tables=[], notes=[]))
+        if len(self._notes) <= NOTES:
+            self._notes |= dict.fromkeys(page.notes)
+        self._parts["pages"].add(_page(page))
+        for line in page.text.splitlines():
+            self._parts["text"].add(line)
+        for table in page.tables:
+            box = _box(table.box)
+            self._parts["tables"].add({"page": page.number, "box": box, "rows": table.rows})
+
+    def finish(
+        self, findings: Findings, confidence: Decimal, storage: Storage, name: str
+    ) -> Result:
+        """Return the result; a part that is too long goes whole into a file beside `name`.
+
+        Raises StorageError when such a file cannot be written.
+        """
+        for line in findings.lines:
+            self._parts["lines"].add(_line(line))
+        fields = {
+            name: found
+            for name, found in findings.fields.items()
+            if len(found.value) <= VALUE_LENGTH
+        }
+        data: dict[str, Any] = {
+            "fields": {field: found.value for field, found in fields.items()},
+            "evidence": {field: _evidence(found.evidence) for field, found in fields.items()},
+            "page_count": self.count,
+            **{part: content.kept for part, content in self._parts.items()},
+        }
+        data["text"] = "\n".join(data["text"])
+        data |= self._keep(storage, name)
+        data["notes"] = _notes([*_unread(self.summaries), *findings.notes, *self._notes])
+        return Result(jsonb.mended(data), confidence)
+
+    def _keep(self, storage: Storage, name: str) -> dict[str, str]:
+        """Write the parts that were cut, and return their files' names as the result has them."""
+        files = {}
+        for part, content in self._parts.items():
+            if content.is_cut:
+                files[f"{part}_file"] = f"{name}{SUFFIXES[part]}"
+                storage.write(f"{name}{SUFFIXES[part]}", content.spool.chunks(), replace=True)
+        return files
+
+
+def _page(page: Page) -> dict[str, Any]:
+    return {
+        "number": page.number,
+        "width": round(page.width, 1),
+        "height": round(page.height, 1),
+        "rotation": page.rotation,
+        "coverage": round(page.coverage, 3),
+        "is_scanned": page.is_scanned,
+        "source": page.source,
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {name: value for name, value in asdict(line).items() if value is not None}
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "page": evidence.page,
+        "box": _box(evidence.box),
+        "text": evidence.text[:WORDS_LENGTH],
+        "source": evidence.source,
+        "confidence": round(evidence.confidence, 3),
+    }
+
+
+def _box(box: Box | None) -> list[float] | None:
+    return box and [round(number, 1) for number in box]
+
+
+def _unread(pages: Sequence[Page]) -> Iterable[str]:
+    """Say in a sentence which pages nobody could read, or that there was nothing to read."""
+    scans = [page.number for page in pages if page.is_scanned and page.source == "none"]
+    if scans:
+        yield f"Scanned and not read, for want of OCR and of a vision model: {_spans(scans)}."
+    elif all(page.source == "none" and not page.is_broken for page in pages):
+        yield "No page has text: the document is blank."
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    """Return ascending numbers of pages as people write them: "pages 1-3, 7"."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and spans[-1][-1] == number - 1:
+            spans[-1][1:] = [number]
+        else:
+            spans.append([number])
+    return f"page{'s' * (len(numbers) > 1)} " + ", ".join("-".join(map(str, s)) for s in spans)
+
+
+def _notes(notes: Iterable[str]) -> list[str]:
+    """Return each note once, short, and no more than a reader can take in."""
+    short = [f"{note[: NOTE_LENGTH - 1]}…" if len(note) > NOTE_LENGTH else note for note in notes]
+    single = list(dict.fromkeys(short))
+    return single if len(single) <= NOTES else [*single[: NOTES - 1], "There are more such notes."]
