@@ -11,9 +11,11 @@ from typing import Any, Self
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from forebay.agent import ErrorKind
+from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.layout import Box, Row, rows, turned
 from forebay_agents.reading.tables import Table, TableReader
+
+__all__ = ["Document", "DocumentError", "Page"]
 
 log = logging.getLogger(__name__)
 
@@ -22,15 +24,6 @@ HEADER_WINDOW = 1024
 
 LINE_HYPHEN = "\ufffe"
 """What the reader puts for a hyphen at a line's end, where the word goes on in the next line."""
-
-
-class DocumentError(Exception):
-    """Say why a document cannot be read, in a sentence for the person who sent it."""
-
-    def __init__(self, kind: ErrorKind, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
 
 
 @dataclass(frozen=True, slots=True)

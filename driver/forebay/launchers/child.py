@@ -5,12 +5,12 @@ LIFELINE is the number of an inherited pipe end, DOCUMENT what `RunningAttempt` 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import select
 import signal
 import sys
+
+from forebay.lifeline import die_with_parent
 
 
 def main() -> None:
@@ -30,23 +30,6 @@ def main() -> None:
     if not is_reported:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTERM)
-
-
-def die_with_parent(lifeline: int) -> None:
-    """Have the kernel kill this process's group once the other end of the pipe is closed.
-
-    No thread of ours takes part, so that an agent that never lets go of the interpreter dies too,
-    and so do the processes that it started. The group must be this process's own.
-    """
-    os.set_inheritable(lifeline, False)
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
-    fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
-    flags = fcntl.fcntl(lifeline, fcntl.F_GETFL)
-    fcntl.fcntl(lifeline, fcntl.F_SETFL, flags | os.O_ASYNC)
-    closed_before = select.poll()
-    closed_before.register(lifeline, 0)
-    if closed_before.poll(0):
-        os.killpg(0, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,186 @@
+"""Take the characters of a page out of the PDF, and leave out those that nobody sees."""
+
+import unicodedata
+from ctypes import byref, c_double, c_uint, c_void_p, cast
+from dataclasses import dataclass, field
+from math import degrees
+from typing import Any, Literal, NamedTuple
+
+import pypdfium2.raw as pdfium
+
+from forebay_agents.pages import Box
+from forebay_agents.reading.drawings import Drawings
+from forebay_agents.reading.geometry import FAR, Frame, contains, middle
+
+CHARACTERS = 200_000
+"""How many characters of a page are read."""
+
+LINE_HYPHEN = "\ufffe"
+"""What pdfium puts for a hyphen at a line's end, where the word goes on in the next line."""
+
+SLANT = 10
+"""Degrees by which words may be off the level to count as level."""
+
+Gap = Literal["", "meant", "guessed"]
+"""What parts a character from the one before: nothing, a space drawn, or pdfium's own guess."""
+
+
+class Character(NamedTuple):
+    """One visible character: its box and the baseline's start, both as shown, and its angle."""
+
+    text: str
+    box: Box
+    origin: tuple[float, float]
+    angle: int | None
+    gap: Gap
+
+
+@dataclass(slots=True)
+class Characters:
+    """Hold the visible characters in the order drawn, and what is known of the others.
+
+    `text` is the page's text in the order drawn. `visible` counts what is drawn in a colour of its
+    own, the rest is the words behind a scan; `unknown` counts characters whose font does not tell
+    what they mean, `hidden` those that nobody sees, which are left out. `white` holds the boxes of
+    what is as white as paper; the caller must find out what it is drawn on.
+    """
+
+    found: list[Character] = field(default_factory=list)
+    text: str = ""
+    visible: int = 0
+    unknown: int = 0
+    hidden: int = 0
+    is_whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """How the characters of one text object look."""
+
+    is_invisible: bool
+    is_white: bool
+    angle: int | None
+
+
+def read(textpage: Any, frame: Frame, drawings: Drawings, is_blank: Any) -> Characters:
+    """Return the characters of a page.
+
+    `is_blank(box)` tells whether the page shows nothing but one colour there; it is asked about
+    white words only. Words without any colour count where a picture lies under them.
+    """
+    count = textpage.count_chars()
+    result = Characters(is_whole=count <= CHARACTERS)
+    drawn: list[str] = []
+    gap: Gap = ""
+    reader = _Reader(textpage, frame)
+    for index in range(min(count, CHARACTERS)):
+        text = reader.text(index)
+        if text == "\0" or text.isspace():
+            drawn.append(text.replace("\r", "").replace("\0", ""))
+            if gap != "meant":
+                is_guess = pdfium.FPDFText_IsGenerated(textpage, index) == 1
+                gap = "guessed" if is_guess or text in "\r\n\0" else "meant"
+            continue
+        style, box = reader.style(index), reader.box(index)
+        if _is_hidden(style, box, frame, drawings, is_blank):
+            result.hidden += 1
+            continue
+        result.visible += not style.is_invisible
+        result.unknown += _is_unknown(text) or reader.is_unmapped(index)
+        drawn.append(text)
+        shown = "-" if text == LINE_HYPHEN else text
+        result.found.append(Character(shown, box, reader.origin(index), style.angle, gap))
+        gap = ""
+    result.text = _closed("".join(drawn))
+    return result
+
+
+def _is_hidden(style: _Style, box: Box, frame: Frame, drawings: Drawings, is_blank: Any) -> bool:
+    if not frame.holds(box):
+        return True
+    if style.is_invisible:
+        return not any(contains(picture, middle(box)) for picture in drawings.pictures)
+    return style.is_white and is_blank(box)
+
+
+def _is_unknown(text: str) -> bool:
+    return text == "\ufffd" or unicodedata.category(text[0]) in ("Cc", "Co", "Cn")
+
+
+def _closed(text: str) -> str:
+    """Close words that a hyphen parted at a line's end, if the next begins in lower case."""
+    parts = text.split(LINE_HYPHEN)
+    closed = parts[0]
+    for part in parts[1:]:
+        rest = part.lstrip()
+        closed += rest if rest[:1].islower() else "-" + part
+    lines = (line.strip() for line in closed.splitlines())
+    return "\n".join(lines).strip()
+
+
+class _Reader:
+    """Ask pdfium about single characters, with the room for its answers made once."""
+
+    def __init__(self, textpage: Any, frame: Frame) -> None:
+        self._page = textpage
+        self._frame = frame
+        self._rectangle = pdfium.FS_RECTF()
+        self._x, self._y = c_double(), c_double()
+        self._styles: dict[int | None, _Style] = {}
+
+    def text(self, index: int) -> str:
+        """Return a character, plain: ligatures as letters, no soft hyphen, never a surrogate."""
+        code = pdfium.FPDFText_GetUnicode(self._page, index)
+        if code < 0xAD:
+            return chr(code)
+        if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+            return "\ufffd"
+        if code == 0xAD:
+            return LINE_HYPHEN
+        text = chr(code)
+        return unicodedata.normalize("NFKC", text) if 0xFB00 <= code <= 0xFB06 else text
+
+    def box(self, index: int) -> Box:
+        """Return a character's box, of its font's height, as shown."""
+        box = self._rectangle
+        pdfium.FPDFText_GetLooseCharBox(self._page, index, box)
+        return self._frame.box(*(_near(v) for v in (box.left, box.bottom, box.right, box.top)))
+
+    def origin(self, index: int) -> tuple[float, float]:
+        """Return where a character stands on its baseline, as shown."""
+        pdfium.FPDFText_GetCharOrigin(self._page, index, self._x, self._y)
+        return self._frame.point(_near(self._x.value), _near(self._y.value))
+
+    def is_unmapped(self, index: int) -> bool:
+        """Tell whether the font does not say which character this is."""
+        return bool(pdfium.FPDFText_HasUnicodeMapError(self._page, index) == 1)
+
+    def style(self, index: int) -> _Style:
+        """Return how the character's text object looks."""
+        item = pdfium.FPDFText_GetTextObject(self._page, index)
+        key = cast(item, c_void_p).value
+        if key not in self._styles:
+            self._styles[key] = self._new_style(item, index)
+        return self._styles[key]
+
+    def _new_style(self, item: Any, index: int) -> _Style:
+        mode = pdfium.FPDFTextObj_GetTextRenderMode(item)
+        color = [c_uint() for _ in "rgba"]
+        pdfium.FPDFText_GetFillColor(self._page, index, *map(byref, color))
+        red, green, blue, alpha = (part.value for part in color)
+        is_filled = mode in (pdfium.FPDF_TEXTRENDERMODE_FILL, pdfium.FPDF_TEXTRENDERMODE_FILL_CLIP)
+        return _Style(
+            is_invisible=mode == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE,
+            is_white=is_filled and (alpha == 0 or min(red, green, blue) >= 250),
+            angle=self._angle(index),
+        )
+
+    def _angle(self, index: int) -> int | None:
+        """Return the angle of the words as shown, anticlockwise; None if it is no right one."""
+        turned = degrees(pdfium.FPDFText_GetCharAngle(self._page, index)) - self._frame.rotation
+        right = round(turned / 90) * 90
+        return right % 360 if abs(turned - right) <= SLANT else None
+
+
+def _near(value: float) -> float:
+    return max(-FAR, min(FAR, value)) if value == value else 0.0

@@ -1,0 +1,84 @@
+"""What the reading process can be asked to do; every answer is a JSON object."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+from forebay_agents.page_json import as_json
+from forebay_agents.reading import inspected, wire
+from forebay_agents.reading.errors import DocumentError, OcrUnavailable
+from forebay_agents.reading.pdf import Pdf
+from forebay_agents.reading.verdicts import broken
+
+
+class Commands:
+    """Hold the PDF that was opened, and answer what is asked about it.
+
+    An answer with "error" and "kind" says why a document cannot be read, one with "unavailable"
+    that OCR is not installed.
+    """
+
+    def __init__(self) -> None:
+        self._pdf: Pdf | None = None
+
+    def run(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Do what `command["do"]` names, with the other items as arguments."""
+        arguments = {name: value for name, value in command.items() if name != "do"}
+        try:
+            return dict(getattr(self, f"do_{command['do']}")(**arguments))
+        except DocumentError as error:
+            return {"error": error.message, "kind": error.kind}
+        except OcrUnavailable as error:
+            return {"unavailable": str(error)}
+
+    def do_open(self, path: str) -> dict[str, Any]:
+        """Open the PDF at `path`."""
+        self._pdf = Pdf(Path(path))
+        return {"pages": len(self._pdf)}
+
+    def do_attachments(self, names: list[str]) -> dict[str, Any]:
+        """Return the attached files that have one of these names."""
+        try:
+            found = self._open.attachments(names)
+        except MemoryError:
+            raise
+        except Exception:  # a broken tree of names can fail in any way
+            return {"attachments": None}
+        return {"attachments": {name: wire.from_bytes(data) for name, data in found.items()}}
+
+    def do_page(self, number: int) -> dict[str, Any]:
+        """Read a page."""
+        try:
+            page = self._open.page(number)
+        except MemoryError:
+            raise
+        except Exception:  # a broken page can fail in any way
+            page = broken(number, f"Page {number} is broken and was skipped.")
+        return {"page": as_json(page)}
+
+    def do_ocr(self, number: int, languages: list[str]) -> dict[str, Any]:
+        """Read a page with tesseract."""
+        from forebay_agents.reading import ocr
+
+        try:
+            page = ocr.read(self._open, number, languages)
+        except (MemoryError, OcrUnavailable):
+            raise
+        except Exception:  # a broken page can fail in any way, and so can tesseract
+            page = broken(number, f"OCR of page {number} failed.")
+        return {"page": as_json(page)}
+
+    def do_image(self, number: int, dpi: int) -> dict[str, Any]:
+        """Draw a page as PNG."""
+        content = io.BytesIO()
+        self._open.image(number, dpi).save(content, "PNG")
+        return {"image": wire.from_bytes(content.getvalue())}
+
+    def do_inspect(self, path: str) -> dict[str, Any]:
+        """Tell how long a document is."""
+        return inspected.inspect(Path(path))
+
+    @property
+    def _open(self) -> Pdf:
+        assert self._pdf is not None, "open a file first"
+        return self._pdf

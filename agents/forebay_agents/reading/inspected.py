@@ -1,0 +1,40 @@
+"""Tell how long a document is, without reading all of it."""
+
+import unicodedata
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from forebay_agents.reading.pdf import Pdf
+
+SAMPLE = 20
+"""How many pages are looked at, spread over the document."""
+
+
+def inspect(path: Path) -> dict[str, Any]:
+    """Return the pages of a document, its characters, and how many of these are wide (CJK).
+
+    Characters are extrapolated from a sample of the pages; a page that cannot be read has none.
+    Raises DocumentError.
+    """
+    with closing(Pdf(path)) as pdf:
+        step = max(len(pdf) / SAMPLE, 1.0)
+        numbers = [int(step * index) + 1 for index in range(min(SAMPLE, len(pdf)))]
+        texts = [_text(pdf, number) for number in numbers]
+        share = len(pdf) / len(numbers)
+        characters = sum(map(len, texts))
+        wide = sum(unicodedata.east_asian_width(c) in "WF" for text in texts for c in text)
+        return {
+            "pages": len(pdf),
+            "characters": round(characters * share),
+            "wide_characters": round(wide * share),
+        }
+
+
+def _text(pdf: Pdf, number: int) -> str:
+    try:
+        return pdf.characters(number)
+    except MemoryError:
+        raise
+    except Exception:  # a broken page can fail in any way
+        return ""

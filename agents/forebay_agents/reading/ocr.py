@@ -1,0 +1,143 @@
+"""Read the picture of a page with tesseract."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from tempfile import NamedTemporaryFile
+
+import pytesseract
+from PIL import Image
+
+from forebay_agents.pages import Box, Page
+from forebay_agents.reading.characters import Character
+from forebay_agents.reading.errors import OcrUnavailable
+from forebay_agents.reading.geometry import Frame, as_shown
+from forebay_agents.reading.pdf import Pdf, coverage
+from forebay_agents.reading.rows import rows
+
+DPI = 300
+"""The resolution that tesseract asks for."""
+
+PACKS = {
+    **{"en": "eng", "de": "deu", "fr": "fra", "es": "spa", "it": "ita", "pt": "por"},
+    **{"nl": "nld", "ja": "jpn"},
+}
+"""Languages of ISO 639-1 and the names of tesseract's files for them."""
+
+SURE = 0.6
+"""Certainty below which a page may lie on its side, where nothing tells how it lies."""
+
+CLEAR = 1.0
+"""How sure tesseract must be of a page's direction, in its own measure."""
+
+LINE = 4
+"""The level of a line in tesseract's table of what it found; its words come after it."""
+
+DOUBTFUL = 10
+"""Words of a lower confidence than this percentage are specks and pictures."""
+
+
+def read(pdf: Pdf, number: int, languages: Sequence[str]) -> Page:
+    """Return what tesseract reads on a page, upright or not, in languages of ISO 639-1.
+
+    Languages whose file is not installed are passed over; if none is left, all that are known and
+    installed are used. Raises OcrUnavailable when there is no tesseract, or no language for it.
+    """
+    frame = pdf.frame(number)
+    picture = pdf.image(number, DPI).convert("L")
+    words = _best(picture, frame, _packs(languages))
+    laid_out = rows(words.found, frame)
+    return Page(
+        number,
+        width=round(frame.width, 1),
+        height=round(frame.height, 1),
+        rotation=frame.rotation,
+        text="\n".join("  ".join(segment.text for segment in row) for row in laid_out),
+        rows=laid_out,
+        coverage=coverage(laid_out, frame),
+        is_scanned=True,
+        source="ocr" if laid_out else "none",
+        certainty=round(words.certainty, 3),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What tesseract made of a picture, and how sure it is, weighted by length, from 0 to 1."""
+
+    found: list[Character]
+    certainty: float
+
+
+def _best(picture: Image.Image, frame: Frame, packs: str) -> _Words:
+    """Read a picture in the direction in which its words run; if that is unknown, in the best."""
+    angle = _angle(picture)
+    best = _words(picture, angle or 0, frame, packs)
+    if angle is None and best.certainty < SURE:
+        for other in (90, 270, 180):
+            turned = _words(picture, other, frame, packs)
+            best = max(best, turned, key=lambda words: words.certainty * len(words.found))
+    return best
+
+
+def _angle(picture: Image.Image) -> int | None:
+    """Return the angle at which words run, anticlockwise; None if tesseract cannot tell."""
+    with _saved(picture) as path:
+        try:
+            seen = pytesseract.image_to_osd(path, output_type=pytesseract.Output.DICT)
+        except pytesseract.TesseractError:  # too few characters, or its file is not installed
+            return None
+    return int(seen["rotate"]) if seen["orientation_conf"] >= CLEAR else None
+
+
+def _words(picture: Image.Image, angle: int, frame: Frame, packs: str) -> _Words:
+    """Read a picture whose words run at `angle`."""
+    with _saved(picture.rotate(-angle, expand=True)) as path:
+        data = pytesseract.image_to_data(
+            path, lang=packs, config=f"--dpi {DPI}", output_type=pytesseract.Output.DICT
+        )
+    scale = frame.width / picture.width
+    found, weight, sure = [], 0, 0.0
+    line: Box = (0.0, 0.0, 0.0, 0.0)
+    for index, text in enumerate(data["text"]):
+        left, top = data["left"][index] * scale, data["top"][index] * scale
+        right = left + data["width"][index] * scale
+        bottom = top + data["height"][index] * scale
+        if data["level"][index] == LINE:
+            line = (left, top, right, bottom)
+        if not text.strip() or data["conf"][index] < DOUBTFUL:
+            continue
+        box = as_shown((left, line[1], right, line[3]), angle, frame.width, frame.height)
+        x, y, *_ = as_shown((left, line[3], left, line[3]), angle, frame.width, frame.height)
+        found.append(Character(text.strip(), box, (x, y), angle, "meant"))
+        weight += len(text)
+        sure += len(text) * data["conf"][index]
+    return _Words(found, sure / weight / 100 if weight else 0.0)
+
+
+@contextmanager
+def _saved(picture: Image.Image) -> Iterator[str]:
+    """Give the name of a file that holds the picture for as long as it is used."""
+    with NamedTemporaryFile(suffix=".pgm") as file:
+        picture.save(file, "PPM")
+        file.flush()
+        yield file.name
+
+
+def _packs(languages: Sequence[str]) -> str:
+    """Return the names of tesseract's files for these languages, as it takes them."""
+    installed = _installed()
+    asked = [PACKS[language] for language in languages if PACKS.get(language) in installed]
+    packs = asked or [pack for pack in PACKS.values() if pack in installed]
+    if not packs:
+        raise OcrUnavailable("tesseract has none of its languages installed")
+    return "+".join(packs)
+
+
+@cache
+def _installed() -> frozenset[str]:
+    try:
+        return frozenset(pytesseract.get_languages())
+    except pytesseract.TesseractNotFoundError as error:
+        raise OcrUnavailable("tesseract is not installed") from error

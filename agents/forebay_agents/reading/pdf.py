@@ -1,0 +1,229 @@
+"""Open a PDF and read its pages: this runs in the child process, where nothing is safe."""
+
+from collections.abc import Collection
+from contextlib import closing
+from pathlib import Path
+from typing import Any, cast
+
+import pypdfium2
+import pypdfium2.raw as pdfium
+from PIL import Image
+
+from forebay_agents.pages import Box, Page, Row
+from forebay_agents.reading import drawings
+from forebay_agents.reading.characters import Characters, read
+from forebay_agents.reading.drawings import Drawings
+from forebay_agents.reading.errors import DocumentError
+from forebay_agents.reading.geometry import Frame
+from forebay_agents.reading.grids import tables
+from forebay_agents.reading.rows import rows
+
+HEADER_WINDOW = 1024
+"""How many bytes may precede `%PDF-`: readers accept junk before it."""
+
+FILLED = 0.6
+"""The share of a page that pictures cover at least when the page is a scan."""
+
+MOSTLY = 0.5
+"""The share of characters without a meaning above which a page's text is no text."""
+
+LAYER_CERTAINTY = 0.9
+"""How far the words behind a scan are trusted; how sure their OCR was, the PDF does not say."""
+
+CONTRAST = 8
+"""Of 255; less of it between the darkest and the lightest place shows no words."""
+
+PIXELS = 30_000_000
+"""How many pixels a page is drawn with at most."""
+
+ATTACHMENTS = 64
+ATTACHMENT_BYTES = 20_000_000
+"""How many attached files are looked at, and how large one may be."""
+
+SHOWN_ANNOTATIONS = (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP)
+
+
+class Pdf:
+    """An open PDF.
+
+    Raises DocumentError when the file is missing, empty, not a PDF, encrypted, broken or pageless.
+    A PDF that only restricts printing or editing opens: no password is needed to read it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        _check_header(path)
+        self._pdf = _open(path)
+        self._pdf.init_forms()
+        if len(self) == 0:
+            self.close()
+            raise DocumentError("bad_input", "The PDF has no pages; export it again.")
+
+    def __len__(self) -> int:
+        return len(self._pdf)
+
+    def close(self) -> None:
+        """Close the file; safe to call twice."""
+        self._pdf.close()
+
+    def page(self, number: int) -> Page:
+        """Read one page; raises PdfiumError and other errors on a broken one."""
+        with closing(self._page(number)) as page:
+            frame = _frame(page)
+            drawn = drawings.look(page, frame)
+            with closing(page.get_textpage()) as textpage:
+                words = read(textpage, frame, drawn, _Paper(page, frame).is_blank)
+        return _page(number, frame, drawn, words)
+
+    def characters(self, number: int) -> str:
+        """Return the text of a page, quickly and with whatever is hidden in it."""
+        with closing(self._pdf[number - 1]) as page, closing(page.get_textpage()) as textpage:
+            return str(textpage.get_text_range())
+
+    def image(self, number: int, dpi: int) -> Image.Image:
+        """Draw a page as shown, in grey or colours, with `dpi` dots per inch or fewer."""
+        with closing(self._pdf[number - 1]) as page:
+            return _drawn(page, dpi / 72).convert("RGB")
+
+    def frame(self, number: int) -> Frame:
+        """Return how a page is shown."""
+        with closing(self._pdf[number - 1]) as page:
+            return _frame(page)
+
+    def attachments(self, names: Collection[str]) -> dict[str, bytes]:
+        """Return the attached files that have one of the lower-case `names`."""
+        found: dict[str, bytes] = {}
+        for index in range(min(self._pdf.count_attachments(), ATTACHMENTS)):
+            attachment = self._pdf.get_attachment(index)
+            name = attachment.get_name().rpartition("/")[2]
+            if name.lower() in names:
+                data = bytes(attachment.get_data())
+                if len(data) <= ATTACHMENT_BYTES:
+                    found.setdefault(name.lower(), data)
+        return found
+
+    def _page(self, number: int) -> Any:
+        """Load a page; what is filled into its form or stamped on it is made part of it."""
+        page = self._pdf[number - 1]
+        if not _has_annotations(page):
+            return page
+        pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
+        page.close()
+        return self._pdf[number - 1]
+
+
+def _check_header(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEADER_WINDOW)
+    except FileNotFoundError:
+        raise DocumentError("bad_input", "The file does not exist; upload it again.") from None
+    except IsADirectoryError:
+        raise DocumentError("bad_input", "This is a folder, not a PDF file.") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise DocumentError("infrastructure", f"The file cannot be read: {reason}.") from error
+    if not head:
+        raise DocumentError("bad_input", "The file is empty (0 bytes); upload it again.")
+    if b"%PDF-" not in head:
+        raise DocumentError(
+            "bad_input", "The file is not a PDF (it does not start with %PDF-); export it as PDF."
+        )
+
+
+def _open(path: Path) -> Any:
+    try:
+        return pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        match error.err_code:
+            case pdfium.FPDF_ERR_PASSWORD:
+                reason = "The PDF is encrypted and needs a password; save it without one."
+            case pdfium.FPDF_ERR_SECURITY:
+                reason = "The PDF is encrypted in a way that cannot be read; save it without."
+            case _:
+                reason = "The PDF is broken, cut off or without pages; export it again."
+        raise DocumentError("bad_input", reason) from error
+
+
+def _frame(page: Any) -> Frame:
+    left, bottom, right, top = page.get_bbox()
+    return Frame(left, bottom, right, top, page.get_rotation())
+
+
+def _has_annotations(page: Any) -> bool:
+    """Tell whether anything on the page shows words that are not part of it."""
+    for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), 10_000)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, index)
+        if annotation:
+            kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+            pdfium.FPDFPage_CloseAnnot(annotation)
+            if kind in SHOWN_ANNOTATIONS:
+                return True
+    return False
+
+
+def _drawn(page: Any, scale: float) -> Image.Image:
+    """Draw a page; very large ones smaller than asked."""
+    width, height = page.get_size()
+    area = max(width * height, 1.0)
+    scale = min(scale, (PIXELS / area) ** 0.5, 20_000 / max(width, height, 1.0))
+    picture: Image.Image = page.render(scale=scale).to_pil()
+    return picture
+
+
+class _Paper:
+    """The page as a picture, drawn when it is first asked about."""
+
+    def __init__(self, page: Any, frame: Frame) -> None:
+        self._page = page
+        self._frame = frame
+        self._picture: Image.Image | None = None
+
+    def is_blank(self, box: Box) -> bool:
+        """Tell whether the page shows one colour only in this box."""
+        if self._picture is None:
+            self._picture = _drawn(self._page, 2.0).convert("L")
+        across = self._picture.width / max(self._frame.width, 1.0)
+        down = self._picture.height / max(self._frame.height, 1.0)
+        left, top, right, bottom = box
+        place = (left * across, top * down, right * across + 1, bottom * down + 1)
+        part = self._picture.crop(place)
+        darkest, lightest = cast(tuple[int, int], part.getextrema())
+        return lightest - darkest < CONTRAST
+
+
+def _page(number: int, frame: Frame, drawn: Drawings, words: Characters) -> Page:
+    """Put together what a page says."""
+    notes = []
+    unknown = words.unknown / len(words.found) if words.found else 0.0
+    text, laid_out = words.text, rows(words.found, frame, drawn.upright)
+    if unknown > MOSTLY:
+        notes.append(f"The fonts of page {number} do not say what its characters mean.")
+        text, laid_out = "", []
+    if words.hidden:
+        notes.append(f"Page {number} holds words that nobody sees; they are left out.")
+    if not words.is_whole:
+        notes.append(f"Page {number} holds too many characters; some are left out.")
+    is_covered = drawings.share_covered(drawn.pictures, frame) >= FILLED
+    is_scanned = is_covered and (not words.visible or drawn.is_on_top)
+    certainty = (1.0 - unknown) * (LAYER_CERTAINTY if is_scanned else 1.0) if text else 0.0
+    return Page(
+        number,
+        width=round(frame.width, 1),
+        height=round(frame.height, 1),
+        rotation=frame.rotation,
+        text=text,
+        rows=laid_out,
+        tables=tables(drawn.upright, drawn.level, laid_out) if text else [],
+        coverage=coverage(laid_out, frame),
+        is_scanned=is_scanned,
+        source="text" if text else "none",
+        certainty=round(certainty, 3),
+        notes=notes,
+    )
+
+
+def coverage(laid_out: list[Row], frame: Frame) -> float:
+    """Return the share of the page's area that its words cover, from 0 to 1."""
+    boxes = (segment.box for row in laid_out for segment in row)
+    area = sum((right - left) * (bottom - top) for left, top, right, bottom in boxes)
+    return round(min(area / max(frame.width * frame.height, 1.0), 1.0), 4)
