@@ -102,10 +102,10 @@ def _own_files(folder: Path) -> dict[Path, int]:
 
 def _samples(folder: Path) -> dict[Path, int]:
     """Write the sample documents into folder, and return them with their priorities."""
-    from forebay_lab.samples import write_samples
+    from forebay_lab.samples import DEMO, write_samples
 
     output.note(f"Writing sample documents, all made up, to {folder}")
-    return {folder / each.name: PRIORITIES[each.priority] for each in write_samples(folder)}
+    return {folder / each.name: PRIORITIES[each.priority] for each in write_samples(folder, DEMO)}
 
 
 def _install(dsn: str, *, is_own: bool) -> None:

@@ -1,0 +1,204 @@
+"""A sample before it exists: what is chosen for it, and all else drawn by lot from its name."""
+
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from decimal import Decimal
+from random import Random
+
+from babel.dates import format_date
+
+from forebay_lab.samples.accounts import Account, Agreement, book
+from forebay_lab.samples.bill import Bill, Item
+from forebay_lab.samples.market import Good, Market, Party
+from forebay_lab.samples.words import BANKS, MARKETS
+from forebay_lab.samples.writing import Voice
+
+PREFIXES = {
+    "invoice": "INV",
+    "credit_note": "CN",
+    "receipt": "R",
+    "quote": "Q",
+    "order": "OC",
+    "delivery_note": "DN",
+    "contract": "C",
+}
+INVOICE_PREFIXES = {"de": "RE", "fr": "F", "es": "F", "it": "FT", "pt": "FT", "nl": "F", "ja": "SK"}
+NUMBERS = ("{p}-{y}-{n:04}", "{p}{y}{n:05}", "{y}/{n:05}", "{n}", "{p}-{n:05}", "{y}-{n:03}")
+CONTACTS = {"ja": ("鈴木", "高橋")}
+INN, UTILITY, PERSON = 4, 2, 5
+"""Places of these among a market's parties."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Say what a sample is to be.
+
+    `count` is of items, bookings or clauses. `taxes` is as in Bill; `rates` is how many tax rates
+    there are; `by` and `to` are places among the market's parties. With `is_negative` all sums
+    are. An empty text and None leave the choice to the lot.
+    """
+
+    name: str
+    market: str
+    layout: str
+    kind: str = "invoice"
+    title: str = ""
+    money: str = ""
+    days: str = ""
+    font: str = ""
+    count: int = 4
+    taxes: str | None = "added"
+    rates: int = 1
+    discount: int = 0
+    has_shipping: bool = False
+    is_paid: bool = False
+    is_negative: bool = False
+    has_due: bool = True
+    by: int | None = None
+    to: int | None = None
+    day: date | None = None
+
+    def voice(self) -> Voice:
+        """Return how the document writes; the same at each call."""
+        return Voice(MARKETS[self.market], Random(self.name), self.money, self.days)
+
+    def bill(self) -> Bill:
+        """Return the document of trade that is planned; the same at each call."""
+        random, market = Random(self.name), MARKETS[self.market]
+        day = self.day or _day(random)
+        seller, buyer = self._parties(random, market)
+        bill = Bill(
+            market=market,
+            kind=self.kind,
+            title=self.title,
+            number=self._number(random, day),
+            day=day,
+            seller=seller,
+            buyer=buyer,
+            items=self._items(random, market, day),
+            due=self._due(random, day),
+            taxes=self.taxes,
+            discount=self.discount,
+            shipping=Decimal("14.90") if self.has_shipping else None,
+            notes=self._notes(random, day),
+        )
+        return replace(bill, paid=self._paid(bill)) if self.is_paid else bill
+
+    def account(self) -> Account:
+        """Return the statement that is planned; the same at each call."""
+        random, market = Random(self.name), MARKETS[self.market]
+        smallest = Decimal(1) if market.currency == "JPY" else Decimal("0.01")
+        opening = random.randint(150_000, 900_000) * smallest
+        day = self.day or _day(random)
+        return Account(
+            market=market,
+            number=f"{day.year}/{day.month:02}" if self.has_due else None,
+            day=day,
+            bank=BANKS[self.market],
+            holder=random.choice(market.parties),
+            opening=opening,
+            bookings=tuple(book(random, market, opening, day, self.count)),
+        )
+
+    def agreement(self) -> Agreement:
+        """Return the contract that is planned; the same at each call."""
+        random, market = Random(self.name), MARKETS[self.market]
+        day = self.day or _day(random)
+        provider, client = self._parties(random, market)
+        assert client is not None
+        return Agreement(
+            market=market,
+            number=self._number(random, day),
+            day=day,
+            provider=provider,
+            client=client,
+            value=Decimal(random.randint(12, 400) * 100).quantize(self.voice().smallest),
+            clauses=tuple(" ".join(random.sample(market.clauses, 3)) for _ in range(self.count)),
+            is_labelled=self.layout == "data_first",
+        )
+
+    def _parties(self, random: Random, market: Market) -> tuple[Party, Party | None]:
+        special = {"hotel": INN, "utility": UTILITY, "letter": PERSON}.get(self.layout)
+        chosen = self.by if self.by is not None else special
+        seller = market.parties[chosen if chosen is not None else random.randrange(4)]
+        others = [party for party in market.parties if party is not seller]
+        buyer = others[random.randrange(4)] if self.to is None else market.parties[self.to]
+        if seller.name == market.parties[PERSON].name:
+            seller = replace(
+                market.parties[1], name=seller.name, street=seller.street, town=seller.town
+            )
+        return seller, None if self.layout == "till_roll" else buyer
+
+    def _number(self, random: Random, day: date) -> str:
+        prefix = PREFIXES[self.kind]
+        if self.kind == "invoice":
+            prefix = INVOICE_PREFIXES.get(MARKETS[self.market].language, prefix)
+        return random.choice(NUMBERS).format(p=prefix, y=day.year, n=random.randint(11, 9876))
+
+    def _items(self, random: Random, market: Market, day: date) -> tuple[Item, ...]:
+        if self.layout == "online":
+            period = format_date(day, "MMMM yyyy", locale=market.locale)
+            name = self.voice()["subscription"].format(period)
+            return (Item(name, Decimal(random.randint(2, 9)), Decimal("12.00"), market.rates[0]),)
+        if self.layout == "hotel":
+            nights = [day - timedelta(days=number) for number in range(self.count, 0, -1)]
+            said = [self.voice()["nights"].format(self.voice().day(night)) for night in nights]
+            price = Decimal(random.randint(70, 190)).quantize(Decimal("0.01"))
+            return tuple(Item(each, Decimal(1), price, market.rates[0]) for each in said)
+        fitting = [good for good in market.goods if good.rate < self.rates]
+        if self.layout == "till_roll":
+            fitting = [good for good in market.goods if good.price < 60 * self._dear(market)]
+            fitting = [good for good in fitting if good.rate < self.rates]
+        goods = [fitting[number % len(fitting)] for number in range(len(fitting) + self.count)]
+        chosen = (
+            goods[: self.count] if self.count > len(fitting) else random.sample(fitting, self.count)
+        )
+        if self.rates > 1 and not any(good.rate for good in chosen):
+            chosen[-1] = next(good for good in fitting if good.rate)
+        return tuple(self._item(random, market, good) for good in chosen)
+
+    def _item(self, random: Random, market: Market, good: Good) -> Item:
+        is_time = good.unit in ("h", "Std.", "uur", "ore", "day", "Tag", "jour", "visit")
+        quantity = Decimal(random.randint(1, 12))
+        if is_time and market.currency != "JPY" and random.random() < 0.5:
+            quantity += Decimal("0.5")
+        if self.is_negative:
+            quantity = -quantity
+        return Item(good.description, quantity, good.price, market.rates[good.rate], good.unit)
+
+    def _due(self, random: Random, day: date) -> date | None:
+        days = random.choice((10, 14, 21, 30, 45))
+        billed = self.kind == "invoice" and self.has_due
+        return day + timedelta(days=days) if billed else None
+
+    def _notes(self, random: Random, day: date) -> tuple[tuple[str, str], ...]:
+        voice = self.voice()
+        contacts = CONTACTS.get(voice.market.language, ("A. Berg", "L. Marin", "T. Roy"))
+        notes = {
+            "their order": f"{random.randint(4_500_000, 4_599_999)}",
+            "customer number": f"{random.randint(10_000, 99_999)}",
+            "delivery": voice.day(day - timedelta(days=random.randint(1, 9))),
+            "contact": random.choice(contacts),
+        }
+        if self.layout in ("till_roll", "hotel", "online", "slip"):
+            return ()
+        if self.title:
+            del notes["their order"]
+        if self.kind == "delivery_note":
+            del notes["delivery"]
+        return tuple(random.sample(sorted(notes.items()), 2))
+
+    def _paid(self, bill: Bill) -> Decimal:
+        """Return what was handed over a counter, or a deposit."""
+        if self.layout != "till_roll":
+            return (bill.total / 4).quantize(bill.smallest)
+        note = 10 * self._dear(bill.market)
+        return (bill.total // note + 1) * note.quantize(bill.smallest)
+
+    def _dear(self, market: Market) -> Decimal:
+        """Return what one euro is, roughly."""
+        return Decimal(100 if market.currency == "JPY" else 1)
+
+
+def _day(random: Random) -> date:
+    return date(2023, 1, 1) + timedelta(days=random.randrange(1400))

@@ -1,0 +1,61 @@
+"""Write words, sums and dates in the one way that a document keeps to."""
+
+import re
+from datetime import date
+from decimal import Decimal
+from random import Random
+
+from babel.dates import format_date
+
+from forebay_lab.samples.market import Market
+
+WIDE = str.maketrans("0123456789", "０１２３４５６７８９")
+
+COLONS = {"fr": (" :", ""), "ja": ("：", "", ":")}
+"""What may stand between a label and its value, where not nothing or a colon."""
+
+
+class Voice:
+    """Choose one of a market's ways for each thing that a document says, and keep to it.
+
+    `money` is a sum in the way that sums are to be written, such as "€ 1.234,56"; `days` is a date
+    pattern of Unicode TR 35, or one of the Japanese eras: "reiwa", "reiwa wide", "R.M.d".
+    """
+
+    def __init__(self, market: Market, random: Random, money: str = "", days: str = "") -> None:
+        self.market = market
+        self._words = {key: random.choice(ways) for key, ways in market.words.items()}
+        self._days = days or random.choice(market.days)
+        example = re.fullmatch(r"(\D*)(\d.*\d)(\D*)", money or random.choice(market.money))
+        assert example is not None
+        self._before, digits, self._after = example.groups()
+        self._group = "" if digits[1].isdigit() else digits[1]
+        self._point = "." if digits[-3].isdigit() else digits[-3]
+        self._is_wide = digits[0] == "１"
+        self.colon = random.choice(COLONS.get(market.language, ("", ":")))
+        self.smallest = Decimal(1) if market.currency == "JPY" else Decimal("0.01")
+
+    def __getitem__(self, key: str) -> str:
+        return self._words[key]
+
+    def label(self, kind: str, what: str) -> str:
+        """Return what a document of this kind calls its "number" or "date"."""
+        return self._words[f"{kind} {what}"]
+
+    def number(self, value: Decimal) -> str:
+        """Write a sum without its currency."""
+        text = f"{value:,}".translate(str.maketrans({",": self._group, ".": self._point}))
+        return text.translate(WIDE) if self._is_wide else text
+
+    def money(self, value: Decimal) -> str:
+        """Write a sum with its currency; the minus of a negative one comes first."""
+        sign = "-" if value < 0 else ""
+        return f"{sign}{self._before}{self.number(abs(value))}{self._after}"
+
+    def day(self, day: date) -> str:
+        """Write a date."""
+        era = {"reiwa": "令和{}年{}月{}日", "reiwa wide": "令和{}年{}月{}日", "R.M.d": "R{}.{}.{}"}
+        if self._days not in era:
+            return format_date(day, self._days, locale=self.market.locale)
+        text = era[self._days].format(day.year - 2018, day.month, day.day)
+        return text.translate(WIDE) if self._days == "reiwa wide" else text
