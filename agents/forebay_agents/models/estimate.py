@@ -17,8 +17,8 @@ CHARACTER = 0.33
 WIDE = 0.85
 """Tokens for a wide character: Chinese, Japanese, Korean."""
 
-ANSWER_SHARE = 1.5
-"""Tokens of the answer for each token of text, at most: line items are repeated in it."""
+ANSWER_SHARE = 2.0
+"""Tokens of the answer for each token of text, at most: it repeats line items with their keys."""
 
 SAFETY = 0.8
 """The share of the room that a chunk may take, since sizes are estimates."""

@@ -25,6 +25,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:[.,'’ ]\d{2,3})*[.,'’ ]\d{3}(?:[.,]\d+)?")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[.,'’ ]\d{2,3})*[.,'’ ]\d{3}")
 _NUMBER = re.compile(r"\d+(?:[.,'’ ]\d+)*")
 _MINUS_BEFORE = re.compile(r"[-−–(]\s*[^\w\s]?\s*$")
+_PERCENT = re.compile(r"\s?%")
 _MINUS_AFTER = re.compile(r"^\s?(?:[-−–)]|cr\b)")
 
 
@@ -34,16 +35,19 @@ def plain(text: str) -> str:
 
 
 def amounts(text: str) -> dict[Decimal, str]:
-    """Return what the numbers in `text` may mean, with their decimals as printed."""
+    """Return what the numbers in `text` may mean, with their decimals as printed; no percentages.
+
+    Where the same number is printed twice, 19 and 19.00, the longer form counts.
+    """
     found: dict[Decimal, str] = {}
     text = plain(text)
     for match in _NUMBER.finditer(text):
         before, after = text[: match.start()], text[match.end() :]
-        is_negative = bool(_MINUS_BEFORE.search(before) or _MINUS_AFTER.search(after))
-        for reading in _readings(match[0]):
-            found.setdefault(Decimal(reading), reading)
-            if is_negative:
-                found.setdefault(-Decimal(reading), f"-{reading}")
+        signs = ("", "-") if _MINUS_BEFORE.search(before) or _MINUS_AFTER.search(after) else ("",)
+        for reading in () if _PERCENT.match(after) else _readings(match[0]):
+            for sign in signs:
+                value = Decimal(sign + reading)
+                found[value] = max(found.get(value, ""), sign + reading, key=len)
     return found
 
 
