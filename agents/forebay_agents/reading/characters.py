@@ -37,16 +37,15 @@ class Character(NamedTuple):
 
 @dataclass(slots=True)
 class Characters:
-    """Hold the visible characters in the order drawn, and what is known of the others.
+    """Hold the characters in the order drawn, and what is known of those that are left out.
 
-    `text` is the page's text in the order drawn. `visible` counts what is drawn in a colour of its
+    `visible` counts what is drawn in a colour of its
     own, the rest is the words behind a scan; `unknown` counts characters whose font does not tell
-    what they mean, `hidden` those that nobody sees, which are left out. `white` holds the boxes of
-    what is as white as paper; the caller must find out what it is drawn on.
+    what they mean, `hidden` those that nobody sees, which are left out. `is_whole` is False when
+    the page has more than are read.
     """
 
     found: list[Character] = field(default_factory=list)
-    text: str = ""
     visible: int = 0
     unknown: int = 0
     hidden: int = 0
@@ -70,13 +69,11 @@ def read(textpage: Any, frame: Frame, drawings: Drawings, is_blank: Any) -> Char
     """
     count = textpage.count_chars()
     result = Characters(is_whole=count <= CHARACTERS)
-    drawn: list[str] = []
     gap: Gap = ""
     reader = _Reader(textpage, frame)
     for index in range(min(count, CHARACTERS)):
         text = reader.text(index)
         if text == "\0" or text.isspace():
-            drawn.append(text.replace("\r", "").replace("\0", ""))
             if gap != "meant":
                 is_guess = pdfium.FPDFText_IsGenerated(textpage, index) == 1
                 gap = "guessed" if is_guess or text in "\r\n\0" else "meant"
@@ -87,11 +84,8 @@ def read(textpage: Any, frame: Frame, drawings: Drawings, is_blank: Any) -> Char
             continue
         result.visible += not style.is_invisible
         result.unknown += _is_unknown(text) or reader.is_unmapped(index)
-        drawn.append(text)
-        shown = "-" if text == LINE_HYPHEN else text
-        result.found.append(Character(shown, box, reader.origin(index), style.angle, gap))
+        result.found.append(Character(text, box, reader.origin(index), style.angle, gap))
         gap = ""
-    result.text = _closed("".join(drawn))
     return result
 
 
@@ -105,17 +99,6 @@ def _is_hidden(style: _Style, box: Box, frame: Frame, drawings: Drawings, is_bla
 
 def _is_unknown(text: str) -> bool:
     return text == "\ufffd" or unicodedata.category(text[0]) in ("Cc", "Co", "Cn")
-
-
-def _closed(text: str) -> str:
-    """Close words that a hyphen parted at a line's end, if the next begins in lower case."""
-    parts = text.split(LINE_HYPHEN)
-    closed = parts[0]
-    for part in parts[1:]:
-        rest = part.lstrip()
-        closed += rest if rest[:1].islower() else "-" + part
-    lines = (line.strip() for line in closed.splitlines())
-    return "\n".join(lines).strip()
 
 
 class _Reader:
@@ -177,7 +160,8 @@ class _Reader:
 
     def _angle(self, index: int) -> int | None:
         """Return the angle of the words as shown, anticlockwise; None if it is no right one."""
-        turned = degrees(pdfium.FPDFText_GetCharAngle(self._page, index)) - self._frame.rotation
+        clockwise = degrees(pdfium.FPDFText_GetCharAngle(self._page, index))
+        turned = -clockwise - self._frame.rotation
         right = round(turned / 90) * 90
         return right % 360 if abs(turned - right) <= SLANT else None
 

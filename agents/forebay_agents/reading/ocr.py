@@ -14,7 +14,7 @@ from forebay_agents.reading.characters import Character
 from forebay_agents.reading.errors import OcrUnavailable
 from forebay_agents.reading.geometry import Frame, as_shown
 from forebay_agents.reading.pdf import Pdf, coverage
-from forebay_agents.reading.rows import rows
+from forebay_agents.reading.rows import lay_out
 
 DPI = 300
 """The resolution that tesseract asks for."""
@@ -47,7 +47,7 @@ def read(pdf: Pdf, number: int, languages: Sequence[str]) -> Page:
     frame = pdf.frame(number)
     picture = pdf.image(number, DPI).convert("L")
     words = _best(picture, frame, _packs(languages))
-    laid_out = rows(words.found, frame)
+    laid_out, _ = lay_out(words.found, frame)
     return Page(
         number,
         width=round(frame.width, 1),

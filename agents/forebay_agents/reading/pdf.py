@@ -16,7 +16,7 @@ from forebay_agents.reading.drawings import Drawings
 from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.geometry import Frame
 from forebay_agents.reading.grids import tables
-from forebay_agents.reading.rows import rows
+from forebay_agents.reading.rows import lay_out
 
 HEADER_WINDOW = 1024
 """How many bytes may precede `%PDF-`: readers accept junk before it."""
@@ -185,7 +185,8 @@ class _Paper:
         across = self._picture.width / max(self._frame.width, 1.0)
         down = self._picture.height / max(self._frame.height, 1.0)
         left, top, right, bottom = box
-        place = (left * across, top * down, right * across + 1, bottom * down + 1)
+        edge = (bottom - top) / 4  # its neighbours above and below may be drawn on something
+        place = (left * across, (top + edge) * down, right * across + 1, (bottom - edge) * down + 1)
         part = self._picture.crop(place)
         darkest, lightest = cast(tuple[int, int], part.getextrema())
         return lightest - darkest < CONTRAST
@@ -195,7 +196,7 @@ def _page(number: int, frame: Frame, drawn: Drawings, words: Characters) -> Page
     """Put together what a page says."""
     notes = []
     unknown = words.unknown / len(words.found) if words.found else 0.0
-    text, laid_out = words.text, rows(words.found, frame, drawn.upright)
+    laid_out, text = lay_out(words.found, frame, drawn.upright)
     if unknown > MOSTLY:
         notes.append(f"The fonts of page {number} do not say what its characters mean.")
         text, laid_out = "", []

@@ -7,22 +7,23 @@ the text, which is about the line height that its font asks for.
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import groupby
+from itertools import groupby, pairwise
 from statistics import median
 
 from forebay_agents.pages import Box, Row, Segment
-from forebay_agents.reading.characters import Character, Gap
+from forebay_agents.reading.characters import LINE_HYPHEN, Character, Gap
 from forebay_agents.reading.drawings import Rule
 from forebay_agents.reading.geometry import Frame, as_shown, union, upright
 
 WIDE_GAP = 0.75
 """Wider gaps part segments."""
 
-BARE_GAP = 0.45
+BARE_GAP = 0.38
 """So do gaps of this width without a space in them, on a page that draws its spaces."""
 
 WORD_GAP = 0.12
@@ -30,6 +31,9 @@ WORD_GAP = 0.12
 
 STRAY_GAP = 0.3
 """Wider gaps part words in any case."""
+
+COLUMN = 4
+"""So many wide characters, each right under the one before, are written from top to bottom."""
 
 LEADERS = frozenset("._·…‥ ")
 LEADER = 5
@@ -58,21 +62,26 @@ class Piece:
         return max(min(gaps), 0.0) if len(gaps) > 1 else 0.0
 
 
-def rows(characters: Sequence[Character], frame: Frame, walls: Sequence[Rule] = ()) -> list[Row]:
-    """Group characters, given as drawn, into rows from top to bottom, each from left to right.
+def lay_out(
+    characters: Sequence[Character], frame: Frame, walls: Sequence[Rule] = ()
+) -> tuple[list[Row], str]:
+    """Return the rows of a page, and its text line by line in the order drawn.
 
-    `walls` are upright lines, which part words even where these stand close. Words that run
-    another way than most follow after them, and slanted words come last, in one row.
+    Rows come from top to bottom, each from left to right. `walls` are upright lines, which part
+    words even where these stand close. Words that run another way than most follow after them, and
+    slanted words come last, in one row.
     """
     groups = {angle: [c for c in characters if c.angle == angle] for angle in (0, 90, 180, 270)}
-    slanted = [c for c in characters if c.angle is None]
     found: list[Row] = []
+    texts: list[str] = []
     for angle in sorted(groups, key=lambda angle: -len(groups[angle])):
-        layout = _Layout(groups[angle], walls if angle == 0 else ())
-        pieces = _pieces(groups[angle], angle, frame)
-        for row in layout.rows(pieces):
+        layout = _Layout(list(_pieces(groups[angle], angle, frame)), walls if angle == 0 else ())
+        for row in layout.rows():
             found.append([replace(s, box=_shown(s.box, angle, frame)) for s in row])
-    return found + _slanted(slanted)
+        texts.append(layout.text())
+    slanted = _slanted([c for c in characters if c.angle is None])
+    texts += (segment.text for row in slanted for segment in row)
+    return found + slanted, "\n".join(filter(None, texts))
 
 
 def _shown(box: Box, angle: int, frame: Frame) -> Box:
@@ -88,9 +97,14 @@ def _pieces(characters: Sequence[Character], angle: int, frame: Frame) -> Iterat
             continue
         for character in run:
             x, y = character.origin
-            box = upright(character.box, angle, frame.width, frame.height)
-            _, base, _, _ = upright((x, y, x, y), angle, frame.width, frame.height)
+            left, *rest = upright(character.box, angle, frame.width, frame.height)
+            start, base, _, _ = upright((x, y, x, y), angle, frame.width, frame.height)
+            box = (min(left, max(start, left - rest[1] + rest[0])), rest[0], rest[1], rest[2])
             yield Piece([character.text], [(0.0, character.gap)], box, base)
+
+
+def _copy(piece: Piece) -> Piece:
+    return replace(piece, texts=[*piece.texts], gaps=[*piece.gaps])
 
 
 def _slanted(characters: Sequence[Character]) -> list[Row]:
@@ -104,20 +118,33 @@ def _slanted(characters: Sequence[Character]) -> list[Row]:
 class _Layout:
     """Lay out the words of one direction."""
 
-    def __init__(self, characters: Sequence[Character], walls: Sequence[Rule]) -> None:
+    def __init__(self, pieces: Sequence[Piece], walls: Sequence[Rule]) -> None:
         self._walls = sorted(walls, key=lambda wall: wall.at)
         self._places = [wall.at for wall in self._walls]
-        spaces = sum(character.gap == "meant" for character in characters)
-        guesses = sum(character.gap == "guessed" for character in characters)
-        self._bare_gap = BARE_GAP if spaces > guesses else WIDE_GAP
+        self._bare_gap = BARE_GAP if _draws_spaces(pieces) else WIDE_GAP
+        level, self._columns = _columns(pieces)
+        self._drawn = list(self._runs(level))
 
-    def rows(self, pieces: Iterable[Piece]) -> list[Row]:
-        found = []
-        for line in _lines(list(self._runs(pieces))):
-            ordered = sorted(line, key=lambda piece: piece.box[0])
-            row = [Segment(_text(run), run.box) for run in self._runs(_once(ordered))]
-            found.append([segment for segment in row if not LEADERS.issuperset(segment.text)])
-        return [row for row in found if row]
+    def rows(self) -> list[Row]:
+        """Return the rows, from top to bottom; columns come after them."""
+        runs = [_copy(run) for run in self._drawn]
+        lines = [list(_once(sorted(line, key=lambda piece: piece.box[0]))) for line in _lines(runs)]
+        rows = [[Segment(_text(run), run.box) for run in self._runs(line)] for line in lines]
+        rows += [[Segment(_text(column), column.box)] for column in self._columns]
+        worded = ([s for s in row if not LEADERS.issuperset(s.text)] for row in rows)
+        return [_closed_up(row) for row in worded if row]
+
+    def text(self) -> str:
+        """Return the lines in the order drawn; a word that a hyphen parts is whole."""
+        text, before = "", None
+        for run in [*self._drawn, *self._columns]:
+            line = _text(run, LINE_HYPHEN)
+            if text.endswith(LINE_HYPHEN):
+                text = text[:-1] + ("" if line[0].islower() else "-\n")
+            elif before:
+                text += " " if _on_one_line(before, run) else "\n"
+            text, before = text + line, run
+        return text.replace(LINE_HYPHEN, "-")
 
     def _runs(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
         """Join each piece to the one before it, where nothing parts them."""
@@ -156,6 +183,74 @@ class _Layout:
         return False
 
 
+def _draws_spaces(pieces: Sequence[Piece]) -> bool:
+    """Tell whether words are parted by spaces, and not by places alone."""
+    balance = 0
+    for one, other in pairwise(pieces):
+        gap = (other.box[0] - one.box[2]) / _height(one, other)
+        if WORD_GAP < gap <= BARE_GAP and _on_one_line(one, other):
+            balance += 1 if other.gaps[0][1] == "meant" else -1
+    return balance >= 0
+
+
+def _columns(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """Part what is written level from columns, which Japanese is written in from top to bottom."""
+    level: list[Piece] = []
+    columns: list[Piece] = []
+    run: list[Piece] = []
+    for piece in [*pieces, None]:
+        if run and piece and _is_below(run[-1], piece):
+            run.append(piece)
+            continue
+        if len(run) >= COLUMN:
+            columns.append(_column(run))
+        else:
+            level += run
+        run = [piece] if piece else []
+    return level, columns
+
+
+def _is_below(one: Piece, other: Piece) -> bool:
+    """Tell whether a wide character stands right under another."""
+    size = one.box[2] - one.box[0]
+    is_under = abs(one.box[0] - other.box[0]) < 0.3 * size
+    steps = 2 if other.gaps[0][1] else 1
+    is_near = 0.7 * size < other.base - one.base < 1.25 * size * steps
+    return is_under and is_near and _is_wide(one.texts[-1]) and _is_wide(other.texts[0])
+
+
+def _column(run: list[Piece]) -> Piece:
+    texts = [text for piece in run for text in piece.texts]
+    gaps: list[tuple[float, Gap]] = [(0.0, piece.gaps[0][1]) for piece in run]
+    return Piece(texts, gaps, reduce(union, (piece.box for piece in run)), run[0].base)
+
+
+def _is_wide(text: str) -> bool:
+    return unicodedata.east_asian_width(text[0]) in "WF"
+
+
+def _closed_up(row: Row) -> Row:
+    """Join single characters that stand apart at even distances, as those of a title do."""
+    found: Row = []
+    for is_single, same in groupby(row, key=lambda segment: len(segment.text) == 1):
+        run = list(same)
+        found += [_title(run)] if is_single and _is_title(run) else run
+    return found
+
+
+def _is_title(run: Row) -> bool:
+    if len(run) < 2 or not all(segment.text.isalpha() for segment in run):
+        return False
+    gaps = [other.box[0] - one.box[2] for one, other in pairwise(run)]
+    height = run[0].box[3] - run[0].box[1]
+    is_even = max(gaps) <= min(2.5 * height, 1.3 * max(min(gaps), 1.0))
+    return is_even and (len(run) > 3 or all(_is_wide(segment.text) for segment in run))
+
+
+def _title(run: Row) -> Segment:
+    return Segment("".join(s.text for s in run), reduce(union, (s.box for s in run)))
+
+
 def _lines(runs: list[Piece]) -> list[list[Piece]]:
     """Gather the runs of each line, the highest line first."""
     lines: list[list[Piece]] = []
@@ -191,7 +286,7 @@ def _height(one: Piece, other: Piece) -> float:
     return max(min(one.height, other.height), 1.0)
 
 
-def _text(run: Piece) -> str:
+def _text(run: Piece, hyphen: str = "-") -> str:
     """Return a run's text, with spaces between its words and not between spaced-out letters."""
     height = max(run.height, 1.0)
     spacing = _spacing(run) if len(run.texts) > 3 else 0.0
@@ -201,10 +296,10 @@ def _text(run: Piece) -> str:
         if is_spaced:
             parted = kind == "meant" or gap > spacing + STRAY_GAP * height
         else:
-            least = {"meant": -height, "guessed": WORD_GAP * height, "": STRAY_GAP * height}
-            parted = gap > least[kind]
+            is_tight = kind == "" or _is_wide(text[-1]) or _is_wide(letter)
+            parted = kind == "meant" or gap > (STRAY_GAP if is_tight else WORD_GAP) * height
         text += f" {letter}" if parted else letter
-    return _unspaced(text.strip())
+    return _unspaced(text.strip()).replace(LINE_HYPHEN, hyphen)
 
 
 def _spacing(run: Piece) -> float:
