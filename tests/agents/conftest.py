@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from forebay.agent import Result
-from forebay_agents.parse_document import run
 from forebay_lab.samples import Sample, write_samples
 
 Parse = Callable[[Path], Result]
@@ -51,6 +50,8 @@ def attempt() -> type[RecordedAttempt]:
 @pytest.fixture
 def parse(monkeypatch: pytest.MonkeyPatch) -> Parse:
     """Parse a file with its folder as the only storage root."""
+
+    from forebay_agents.parse_document import run
 
     def parse(path: Path) -> Result:
         monkeypatch.setenv("FOREBAY_STORAGE_ROOTS", str(path.parent))

@@ -1,0 +1,135 @@
+"""The document agent as a task: it stops in time, and a crash costs no page twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from forebay.calls import operator, submitter
+from support.daemon import attempts, ended, is_alive, register, running, task, until
+from support.scans import FakeTesseract, write_scan
+
+Db = psycopg.Connection
+
+
+@pytest.fixture
+def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder that the agent reads documents from."""
+    folder = tmp_path / "storage"
+    folder.mkdir()
+    monkeypatch.setenv("FOREBAY_STORAGE_ROOTS", str(folder))
+    return folder
+
+
+@pytest.fixture
+def tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], FakeTesseract]:
+    """Return a function that puts a tesseract of so many seconds a page before the real one."""
+
+    def install(seconds: float) -> FakeTesseract:
+        fake = FakeTesseract(tmp_path, seconds)
+        monkeypatch.setenv("PATH", fake.path)
+        return fake
+
+    return install
+
+
+@pytest.fixture
+def daemon(role_dsn: Callable[..., str], tmp_path: Path) -> Iterator[None]:
+    """Run a daemon beside the test."""
+    with running(role_dsn("worker", "agent"), tmp_path / "logs"):
+        yield
+
+
+def submit(db: Db, document: str, **definition: Any) -> int:
+    """Register the agent, enqueue one document, and return the task."""
+    definition = {
+        "entry_point": "parse_document",
+        "backoff_base": timedelta(seconds=0.1),
+    } | definition
+    register(db, "parse_document", **definition)
+    return submitter.enqueue(db, agent="parse_document", payload={"document": document})
+
+
+def pid_of(attempt: dict[str, Any]) -> int:
+    return int(attempt["run_id"].split("/")[1])
+
+
+def test_a_crash_costs_no_page_twice(
+    db: Db, storage: Path, tesseract: Callable[[float], FakeTesseract], daemon: None
+) -> None:
+    """Pages that were read before SIGKILL are not read again, and nothing of that is left over."""
+    fake = tesseract(0.2)
+    write_scan(storage / "scan.pdf", 8)
+    task_id = submit(db, "scan.pdf")
+    until(lambda: fake.calls >= 4)
+    (first,) = attempts(db, task_id)
+    os.kill(pid_of(first), signal.SIGKILL)
+    row = ended(db, task_id, 30)
+    assert row["status"] == "completed", row["error"]
+    assert row["result"]["page_count"] == 8
+    assert row["result"]["text"].count("INV-7") == 8
+    assert [each["status"] for each in attempts(db, task_id)] == ["failed", "succeeded"]
+    assert fake.calls <= 9
+    assert [path.name for path in storage.iterdir()] == ["scan.pdf"]
+
+
+def test_a_deadline_stops_a_slow_document(
+    db: Db, storage: Path, tesseract: Callable[[float], FakeTesseract], daemon: None
+) -> None:
+    """An attempt whose time is over says so within a second, though a page would take a minute."""
+    tesseract(60)
+    write_scan(storage / "scan.pdf", 3)
+    task_id = submit(db, "scan.pdf", timeout=timedelta(seconds=2), backoff_base=timedelta(hours=1))
+    row = until(lambda: (row := task(db, task_id))["error"] and row)
+    assert row["error"]["kind"] == "timeout"
+    (attempt,) = attempts(db, task_id)
+    assert attempt["finished_at"] - attempt["deadline_at"] < timedelta(seconds=1)
+    assert (row["status"], attempt["attempt_no"]) == ("enqueued", 1)
+    until(lambda: not is_alive(pid_of(attempt)), 2)
+
+
+def test_a_cancel_stops_a_running_document(
+    db: Db, storage: Path, tesseract: Callable[[float], FakeTesseract], daemon: None
+) -> None:
+    """Within a second of the cancel the attempt and all that it started are gone."""
+    fake = tesseract(60)
+    write_scan(storage / "scan.pdf", 3)
+    task_id = submit(db, "scan.pdf")
+    until(lambda: fake.calls == 1)
+    (attempt,) = attempts(db, task_id)
+    operator.cancel(db, task_ids=[task_id], reason="test")
+    until(lambda: not is_alive(pid_of(attempt)), 2)
+    assert ended(db, task_id)["status"] == "cancelled"
+    until(lambda: not processes_of(storage.parent), 1)
+
+
+def processes_of(folder: Path) -> list[str]:
+    """Return the command lines of the processes whose PATH begins with this folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"PATH={folder}{os.pathsep}" in (process / "environ").read_text(errors="replace"):
+                found.append((process / "cmdline").read_text())
+        except OSError:  # ended, or another user's
+            continue
+    return found
+
+
+def test_progress_is_shown_page_by_page(
+    db: Db, storage: Path, tesseract: Any, daemon: None
+) -> None:
+    """While a document is read, its attempt says how far it is."""
+    tesseract(0.3)
+    write_scan(storage / "scan.pdf", 6)
+    task_id = submit(db, "scan.pdf")
+    until(lambda: [a for a in attempts(db, task_id) if 0 < (a["progress_done"] or 0) < 6])
+    ended(db, task_id)
+    (attempt,) = attempts(db, task_id)
+    assert (attempt["progress_done"], attempt["progress_total"]) == (6, 6)
