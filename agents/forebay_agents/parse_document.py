@@ -1,16 +1,38 @@
-"""The document agent: one PDF in; its text, tables and fields out."""
+"""The document agent: one PDF in; its fields, lines, tables and text out."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from forebay.agent import Attempt, Reject, Result, Retry
 from forebay.storage import Storage, StorageError, locate
-from forebay_agents.collected import Collected
-from forebay_agents.reading.documents import Document, DocumentError
+from forebay_agents import stopping
+from forebay_agents.checkpoints import Checkpoints, StoredCheckpoints
+from forebay_agents.combine import combine
+from forebay_agents.confidence import document_confidence
+from forebay_agents.einvoice import read_xml
+from forebay_agents.findings import Findings
+from forebay_agents.models import Model
+from forebay_agents.pages import Page
+from forebay_agents.progress import Progress
+from forebay_agents.reading.reader import DocumentError, Reader
+from forebay_agents.result import Gathering
+from forebay_agents.scans import ScanReader
+from forebay_agents.spool import PageSpool
 
-PROGRESS_INTERVAL = 0.5
-"""Seconds between two reports of progress."""
+try:  # INTERIM, until both are there
+    from forebay_agents.rules.fields import find_fields
+except ImportError:
+    find_fields = lambda pages: {}
+try:
+    from forebay_agents.rules.lines import LineReader
+except ImportError:
+
+    class LineReader:
+        lines, notes = [], []
+
+        def add(self, page):
+            pass
+
 
 Place = tuple[Storage, str]
 """A storage, and a name in it."""
@@ -20,18 +42,22 @@ def run(attempt: Attempt) -> Result:
     """Read the document that the payload names, as {"document": path, "name": display name}.
 
     The path is one below a storage root. Raises Reject for a document that no attempt can read, and
-    Retry when storage fails, when the attempt is cancelled or when its time is over.
+    Retry when storage or a model fails, when the attempt is cancelled or when its time is over.
     """
     with _refusals():
         place = locate(_document(attempt.payload))
-    return parse(attempt, place, place)
+        return parse(attempt, place, place)
 
 
 def parse(attempt: Attempt, place: Place, beside: Place) -> Result:
     """Read the document at `place`; what is kept of it gets names that begin as `beside` does."""
+    attempt.progress(0, 1)  # from now on the deadline is known
     storage, name = place
-    with _refusals(), storage.local(name) as path, Document(path) as document:
-        return _read(attempt, document)
+    checkpoints = StoredCheckpoints(*beside, lambda: _content(attempt, place))
+    with _refusals(), storage.local(name) as path, Reader(path, attempt) as reader:
+        result = _read(attempt, reader, checkpoints, beside)
+    checkpoints.clear()
+    return result
 
 
 def _document(payload: dict[str, object]) -> str:
@@ -56,14 +82,57 @@ def _refusals() -> Iterator[None]:
         raise Reject(str(error)) from error
 
 
-def _read(attempt: Attempt, document: Document) -> Result:
-    collected = Collected(len(document))
-    reported = float("-inf")
-    for page in document.pages():
-        if attempt.cancelled():
-            raise Retry(f"Stopped on request at page {page.number} of {len(document)}.")
-        collected.add(page)
-        if time.monotonic() - reported >= PROGRESS_INTERVAL or page.number == len(document):
-            attempt.progress(page.number, len(document))
-            reported = time.monotonic()
-    return collected.result()
+def _content(attempt: Attempt, place: Place) -> Iterator[bytes]:
+    """Yield the document's bytes, as long as the attempt may go on."""
+    storage, name = place
+    for chunk in storage.read(name):
+        stopping.check(attempt, "while looking at what is known of the document")
+        yield chunk
+
+
+def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Place) -> Result:
+    """Read all pages, find what they say, and return it as a result."""
+    model = Model.from_environment()
+    lines = LineReader()
+    with Gathering(reader.pages) as gathering, PageSpool() as spool:
+        for page in _pages(attempt, reader, checkpoints):
+            gathering.add(page)
+            lines.add(page)
+            if model:
+                spool.add_page(page)
+        if all(page.is_broken for page in gathering.summaries):
+            raise DocumentError("bad_input", "The PDF is broken: none of its pages can be read.")
+        xml = _invoice_inside(reader)
+        rules = _by_rules(attempt, gathering.edges, lines)
+        said = model.extract(spool.pages(), attempt, checkpoints) if model else None
+        findings = combine(rules, xml=xml, model=said)
+        findings.notes.extend(reader.notes)
+        confidence = document_confidence(findings, gathering.summaries)
+        return gathering.finish(findings, confidence, *beside)
+
+
+def _pages(attempt: Attempt, reader: Reader, checkpoints: Checkpoints) -> Iterator[Page]:
+    """Yield each page in order, with the words of scans where something can read them."""
+    scans = ScanReader(reader, attempt, checkpoints)
+    progress = Progress(attempt, reader.pages)
+    for number in range(1, reader.pages + 1):
+        stopping.check(attempt, f"at page {number} of {reader.pages}")
+        yield scans.read(reader.page(number))
+        progress.done(number)
+
+
+def _invoice_inside(reader: Reader) -> Findings | None:
+    """Return what the XML of an e-invoice says, or None; one that says nothing is a note."""
+    found = None
+    for name, xml in reader.attachments.items():
+        try:
+            found = found or read_xml(name, xml)
+        except ValueError as error:
+            reader.notes.append(str(error))
+    return found
+
+
+def _by_rules(attempt: Attempt, pages: list[Page], lines: LineReader) -> Findings:
+    """Return what the rules find on the first and the last pages, and the lines of all."""
+    fields = stopping.wait_for(attempt, "while fields were looked for", lambda: find_fields(pages))
+    return Findings(fields, lines.lines, lines.notes)

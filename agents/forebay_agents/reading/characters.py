@@ -16,7 +16,7 @@ CHARACTERS = 200_000
 """How many characters of a page are read."""
 
 LINE_HYPHEN = "\ufffe"
-"""What pdfium puts for a hyphen at a line's end, where the word goes on in the next line."""
+"""What stands for a hyphen at a line's end, where the word goes on in the next line."""
 
 SLANT = 10
 """Degrees by which words may be off the level to count as level."""
@@ -98,7 +98,9 @@ def _is_hidden(style: _Style, box: Box, frame: Frame, drawings: Drawings, is_bla
 
 
 def _is_unknown(text: str) -> bool:
-    return text == "\ufffd" or unicodedata.category(text[0]) in ("Cc", "Co", "Cn")
+    if text == "\ufffd":
+        return True
+    return text != LINE_HYPHEN and unicodedata.category(text[0]) in ("Cc", "Co", "Cn")
 
 
 class _Reader:
@@ -114,6 +116,8 @@ class _Reader:
     def text(self, index: int) -> str:
         """Return a character, plain: ligatures as letters, no soft hyphen, never a surrogate."""
         code = pdfium.FPDFText_GetUnicode(self._page, index)
+        if code == 2 and pdfium.FPDFText_IsHyphen(self._page, index) == 1:
+            return LINE_HYPHEN
         if code < 0xAD:
             return chr(code)
         if code > 0x10FFFF or 0xD800 <= code < 0xE000:

@@ -75,7 +75,8 @@ def lay_out(
     found: list[Row] = []
     texts: list[str] = []
     for angle in sorted(groups, key=lambda angle: -len(groups[angle])):
-        layout = _Layout(list(_pieces(groups[angle], angle, frame)), walls if angle == 0 else ())
+        pieces = _as_seen(list(_pieces(groups[angle], angle, frame)))
+        layout = _Layout(pieces, walls if angle == 0 else ())
         for row in layout.rows():
             found.append([replace(s, box=_shown(s.box, angle, frame)) for s in row])
         texts.append(layout.text())
@@ -101,6 +102,24 @@ def _pieces(characters: Sequence[Character], angle: int, frame: Frame) -> Iterat
             start, base, _, _ = upright((x, y, x, y), angle, frame.width, frame.height)
             box = (min(left, max(start, left - rest[1] + rest[0])), rest[0], rest[1], rest[2])
             yield Piece([character.text], [(0.0, character.gap)], box, base)
+
+
+def _as_seen(pieces: list[Piece]) -> list[Piece]:
+    """Return pieces with those that are written from right to left in the order seen."""
+    seen: list[Piece] = []
+    for is_leftward, same in groupby(pieces, key=lambda piece: _is_leftward(piece.texts[0])):
+        run = list(same)
+        if is_leftward:
+            run.reverse()
+            kinds = ["", *(piece.gaps[0][1] for piece in run)]
+            for piece, kind in zip(run, kinds, strict=False):
+                piece.gaps = [(0.0, kind)]
+        seen += run
+    return seen
+
+
+def _is_leftward(text: str) -> bool:
+    return text > "\u0590" and unicodedata.bidirectional(text[0]) in ("R", "AL")
 
 
 def _copy(piece: Piece) -> Piece:
@@ -288,6 +307,8 @@ def _height(one: Piece, other: Piece) -> float:
 
 def _text(run: Piece, hyphen: str = "-") -> str:
     """Return a run's text, with spaces between its words and not between spaced-out letters."""
+    if _is_leftward(run.texts[0]) and _is_leftward(run.texts[-1]):
+        run = _reversed(run)
     height = max(run.height, 1.0)
     spacing = _spacing(run) if len(run.texts) > 3 else 0.0
     is_spaced = spacing > WORD_GAP * height
@@ -300,6 +321,11 @@ def _text(run: Piece, hyphen: str = "-") -> str:
             parted = kind == "meant" or gap > (STRAY_GAP if is_tight else WORD_GAP) * height
         text += f" {letter}" if parted else letter
     return _unspaced(text.strip()).replace(LINE_HYPHEN, hyphen)
+
+
+def _reversed(run: Piece) -> Piece:
+    """Return a run in the order in which it is read from right to left."""
+    return replace(run, texts=run.texts[::-1], gaps=[(0.0, ""), *run.gaps[:0:-1]])
 
 
 def _spacing(run: Piece) -> float:

@@ -1,89 +1,129 @@
-"""Read dates as people write them; leave out those that could mean another day."""
+"""Read dates as people write them; what could be two days is kept as two."""
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from typing import Literal
 
-MONTHS = {
-    name: month
-    for month, names in enumerate(
-        (
-            "january jan januar janvier janv",
-            "february feb februar février fevrier fév",
-            "march mar märz maerz mrz mars",
-            "april apr avril avr",
-            "may mai",
-            "june jun juni juin",
-            "july jul juli juillet juil",
-            "august aug août aout",
-            "september sep sept septembre",
-            "october oct oktober okt octobre",
-            "november nov novembre",
-            "december dec dezember dez décembre decembre déc",
-        ),
-        start=1,
-    )
-    for name in names.split()
+from forebay_agents.rules.text import fold
+
+Order = Literal["day", "month", "year"]
+"""What comes first in a date of three plain numbers."""
+
+ERAS = {"令和": 2018, "R": 2018, "平成": 1988, "H": 1988, "昭和": 1925, "S": 1925}
+OTHER_MONTHS = {
+    **{"maerz": 3, "mrz": 3, "marz": 3, "fev": 2, "fevr": 2, "sept": 9, "set": 9, "juil": 7},
+    **{"janner": 1, "jaenner": 1, "okt": 10, "dez": 12, "aout": 8, "augustus": 8},
 }
-ERAS = {"令和": 2018, "平成": 1988}
+SHORT_YEARS = range(20, 40)
+"""Two digits that may be a year before month and day: 26/03/04."""
 
+MONTHS_IN = ("en", "de", "fr", "es", "it", "pt", "nl")
+
+_MONTH = r"(?P<{}>[^\W\d_]{{3,10}})\.?"
+_ORDINAL = r"(?:st|nd|rd|th|er|ère|º|ª|°|o|a|\.)?"
+_OF = r"(?:\s?(?:day of|days? of|de|of|di|d'))?"
 _DATES = re.compile(
-    r"(?<![\d.,/-])(?:"
-    r"(?P<y1>\d{4})[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})"
-    r"|(?P<era>令和|平成)?\s?(?P<y2>\d{1,4}|元)\s?年\s?(?P<m2>\d{1,2})\s?月\s?(?P<d2>\d{1,2})\s?日"
-    r"|(?P<d3>\d{1,2})(?:st|nd|rd|th|er|\.)?[\s-]*(?:day of\s+)?"
-    r"(?P<m3>[^\W\d_]{3,9})\.?,?[\s-]+(?P<y3>\d{4})"
-    r"|(?P<m4>[^\W\d_]{3,9})\.?\s+(?P<d4>\d{1,2})(?:st|nd|rd|th)?,?\s+(?P<y4>\d{4})"
-    r"|(?P<d5>\d{1,2})\.\s?(?P<m5>\d{1,2})\.\s?(?P<y5>\d{4}|\d{2})"
-    r"|(?P<a>\d{1,2})(?P<mark>[/-])(?P<b>\d{1,2})(?P=mark)(?P<y6>\d{4})"
-    r")(?!\d|[./-]\d)"
+    r"(?<![\d.,/-])(?<!\d[.,/-]\s)(?:"
+    r"(?P<y1>(?:19|20)\d\d)(?P<mark1>[-/.])\s?(?P<m1>\d{1,2})(?P=mark1)\s?(?P<d1>\d{1,2})"
+    r"|(?P<era>令和|平成|昭和|(?<![A-Za-z])[RHS])\s?(?P<y2>\d{1,2}|元)\s?(?:年|[./-])\s?(?P<m2>\d{1,2})\s?"
+    r"(?:月|[./-])\s?(?P<d2>\d{1,2})\s?日?"
+    r"|(?P<y3>\d{4}|\d{2})\s?年\s?(?P<m3>\d{1,2})\s?月\s?(?P<d3>\d{1,2})\s?日"
+    rf"|(?P<d4>\d{{1,2}}){_ORDINAL}{_OF}[\s./-]*{_MONTH.format('m4')}[,\s./-]*(?:(?:de|del|of|of the year)\s+)?"
+    r"'?(?P<y4>\d{4}|\d{2})"
+    rf"|{_MONTH.format('m5')}[\s-]*(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?[,\s-]+(?P<y5>\d{{4}})"
+    rf"|(?P<y6>\d{{4}})[\s-]{_MONTH.format('m6')}[\s-](?P<d6>\d{{1,2}})"
+    r"|(?P<a>\d{1,2})(?P<mark>\s?[./-]\s?)(?P<b>\d{1,2})(?P=mark)(?P<y7>\d{4}|\d{2})"
+    r"|(?P<y8>20\d\d)(?P<m8>0[1-9]|1[0-2])(?P<d8>0[1-9]|[12]\d|3[01])"
+    r")(?!\d|[.,/-]\d)(?<!\d\d\d\d\d\d\d\d\d)"
 )
 
 
-def day_first(text: str) -> bool | None:
-    """Tell the order of 03/04/2026 from the dates beside it that read one way; None if unclear."""
-    orders = set()
-    for match in _DATES.finditer(text):
-        if match["a"]:
-            first, second = int(match["a"]), int(match["b"])
-            if first > 12 >= second:
-                orders.add(True)
-            elif second > 12 >= first:
-                orders.add(False)
-    return orders.pop() if len(orders) == 1 else None
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A date in a text; `meanings` gives the day for each order in which it makes sense."""
+
+    start: int
+    end: int
+    meanings: dict[Order, date]
+    is_compact: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether it means one day only."""
+        return len(set(self.meanings.values())) == 1
+
+    def day(self, order: Order | None) -> date | None:
+        """Return the day that is meant; None when that depends on an order nobody told."""
+        if self.is_plain:
+            return next(iter(self.meanings.values()))
+        return self.meanings.get(order) if order else None
 
 
-def find_dates(text: str, day_first: bool | None) -> Iterator[tuple[int, date]]:
-    """Yield place and value of the dates in `text`, without those that could be another day."""
-    for match in _DATES.finditer(text):
-        found = _date(match, day_first)
-        if found is not None:
-            yield match.start(), found
+def readings(text: str) -> Iterator[Reading]:
+    """Yield the dates in `text` (in normal form), in order."""
+    position = 0
+    while match := _DATES.search(text, position):
+        meanings = _meanings(match.groupdict())
+        if meanings:
+            yield Reading(*match.span(), meanings, is_compact=match["y8"] is not None)
+        position = match.end() if meanings else match.start() + 1
 
 
-def _date(match: re.Match[str], day_first: bool | None) -> date | None:
-    part = match.groupdict()
-    try:
-        if part["y1"]:
-            return date(int(part["y1"]), int(part["m1"]), int(part["d1"]))
-        if part["y2"]:
-            year = 1 if part["y2"] == "元" else int(part["y2"])
-            return date(year + ERAS.get(part["era"], 0), int(part["m2"]), int(part["d2"]))
-        if part["y3"]:
-            return date(int(part["y3"]), MONTHS[part["m3"].lower()], int(part["d3"]))
-        if part["y4"]:
-            return date(int(part["y4"]), MONTHS[part["m4"].lower()], int(part["d4"]))
-        if part["y5"]:
-            year = int(part["y5"]) + (2000 if len(part["y5"]) == 2 else 0)
-            return date(year, int(part["m5"]), int(part["d5"]))
-        return _slashed(int(part["a"]), int(part["b"]), int(part["y6"]), day_first)
-    except (KeyError, ValueError):
-        return None
+@cache
+def months() -> dict[str, int]:
+    """Return the number of each month by its names, folded, in all languages."""
+    from babel import Locale
+
+    found = dict(OTHER_MONTHS)
+    for locale in map(Locale.parse, MONTHS_IN):
+        for context in locale.months.values():
+            for width in ("wide", "abbreviated"):
+                for number, name in context.get(width, {}).items():
+                    found[fold(name).strip(".")] = number
+    return found
 
 
-def _slashed(first: int, second: int, year: int, day_first: bool | None) -> date | None:
-    if first == second or second > 12:
-        return date(year, first, second)
-    if first > 12 or day_first:
-        return date(year, second, first)
-    return None if day_first is None else date(year, first, second)
+def _meanings(part: dict[str, str | None]) -> dict[Order, date]:
+    for number, order in (("1", "year"), ("8", "year"), ("4", "day"), ("5", "month"), ("6", "year")):
+        year, month, day = (part.get(f"{field}{number}") for field in "ymd")
+        if year and month and day:
+            return _one(order, _year(year), _month(month), int(day))  # type: ignore[arg-type]
+    if part["y2"] and part["m2"] and part["d2"] and part["era"]:
+        year = 1 if part["y2"] == "元" else int(part["y2"])
+        return _one("year", year + ERAS[part["era"]], int(part["m2"]), int(part["d2"]))
+    if part["y3"] and part["m3"] and part["d3"]:
+        return _one("year", _year(part["y3"]), int(part["m3"]), int(part["d3"]))
+    if part["a"] and part["b"] and part["y7"] and part["mark"]:
+        return _numeric(int(part["a"]), int(part["b"]), part["y7"], part["mark"].strip())
+    return {}
+
+
+def _numeric(first: int, second: int, last: str, mark: str) -> dict[Order, date]:
+    """Read three numbers; with points between them the day comes first."""
+    found = _one("day", _year(last), second, first)
+    if mark == "." and found:
+        return found
+    found |= _one("month", _year(last), first, second)
+    if len(last) == 2 and first in SHORT_YEARS:
+        found |= _one("year", 2000 + first, second, int(last))
+    return found
+
+
+def _one(order: Order, year: int, month: int, day: int) -> dict[Order, date]:
+    with suppress(ValueError):
+        if 1950 <= year <= 2100:
+            return {order: date(year, month, day)}
+    return {}
+
+
+def _year(text: str) -> int:
+    return int(text) + (2000 if len(text) == 2 else 0)
+
+
+def _month(text: str) -> int:
+    """Return a month's number; 0, which is none, for a word that names no month."""
+    return int(text) if text.isdigit() else months().get(fold(text).strip("."), 0)

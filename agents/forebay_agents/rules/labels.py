@@ -1,80 +1,199 @@
-"""The words by which documents name their fields, in English, German, French and Japanese.
+"""Find the labels in a text: the words by which documents name their fields.
 
-Every entry is part of a regular expression that ignores case; the text it meets is in NFKC.
+The words are in `words/*.toml`, a file for each language. A label is read as long as it can be, so
+that a "due date" does not answer for a "date", nor a "customer number" for a "number": the words for
+what is no field of ours are there for that reason alone.
 """
 
-NO = r"(?:(?:number|nummer|num[ée]ro|nr|no|id)\b|n°|#|番号)\.?"
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-KINDS = {
-    "credit_note": r"credit (?:note|memo)|gutschrift|stornorechnung|avoir",
-    "invoice": r"invoice|(?:schluss|teil|abschlags|sammel)?rechnung|facture|[ご御]?請求書",
-    "statement": r"(?:account |bank |card )?statement(?: of account)?|kontoauszug"
-    r"|relevé de compte|(?:利用|取引|入出金)明細書?",
-    "receipt": r"receipt|quittung|kassenbon|kassenbeleg|reçu|領収[書証]",
-    "quote": r"quotation|quote|angebot|devis|[ご御]?見積書",
-    "order": r"purchase order|order (?:confirmation|form)|bestellung|auftragsbestätigung"
-    r"|bon de commande|注文書|発注書",
-    "delivery_note": r"delivery note|packing (?:slip|list)|lieferschein|bon de livraison|納品書",
-    "contract": r"agreement|contract|\w*vertrag|contrat|\w*契約書",
-    "form": r"(?:application )?form|application for\b.*|formular|\w*antrag|formulaire"
-    r"|\w*申[請込]書",
-    "report": r"report|\w*bericht|rapport|\w*報告書",
-}
+from forebay_agents.findings import Name
+from forebay_agents.rules.text import IGNORED, JAPANESE, fold, squash
 
-EXPECTED = {
-    "invoice": ("number", "date", "currency", "total"),
-    "credit_note": ("number", "date", "currency", "total"),
-    "receipt": ("date", "currency", "total"),
-    "quote": ("number", "date", "currency", "total"),
-    "order": ("number", "date", "currency", "total"),
-    "statement": ("date", "currency", "total"),
-    "contract": ("number", "date"),
-}
-"""Which fields a document of a kind ought to have; kinds with a total are those that list one."""
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "ja")
 
-NUMBERS = {
-    "invoice": rf"(?:tax )?invoice {NO}|rechnungs?[ -]?{NO}|(?:n° |numéro )(?:de )?facture"
-    rf"|facture {NO}|請求書?{NO}",
-    "credit_note": rf"credit (?:note|memo) {NO}|gutschrift(?:s?[ -]?){NO}|avoir {NO}",
-    "receipt": rf"receipt {NO}|(?:quittungs?|beleg|bon)[ -]?{NO}|reçu {NO}|領収[書証]?{NO}",
-    "quote": rf"(?:quote|quotation) {NO}|angebots?[ -]?{NO}|devis {NO}|見積書?{NO}",
-    "order": rf"(?:purchase )?order {NO}|po {NO}|(?:bestell|auftrags)[ -]?{NO}|注文書?{NO}",
-    "statement": rf"statement {NO}|(?:konto)?auszugs?[ -]?{NO}|relevé {NO}|明細書?{NO}",
-    "contract": rf"(?:contract|agreement) {NO}|vertrags?[ -]?{NO}|contrat {NO}"
-    rf"|n° (?:de )?contrat|契約書?{NO}",
-    "delivery_note": rf"delivery note {NO}|lieferschein[ -]?{NO}|納品書?{NO}",
-}
-ANY_NUMBER = rf"(?:document|reference|doc\.?) {NO}|beleg[ -]?{NO}|管理{NO}|no\.|nr\."
+RATE = re.compile(r"\(?@?\s?\d{1,2}(?:[.,]\d{1,3})?\s?%\)?")
+"""A tax rate may stand anywhere in a label: 'incl. 19 % VAT'."""
 
-DATES = {
-    "invoice": r"invoice date|date of invoice|rechnungsdatum|date de (?:la )?facture|請求日",
-    "receipt": r"receipt date|belegdatum|領収日",
-    "quote": r"quot(?:e|ation) date|angebotsdatum|見積日",
-    "order": r"order date|bestelldatum|注文日",
-    "statement": r"statement date|auszugsdatum|kontoauszug vom|作成日",
-    "contract": r"(?:contract|agreement) date|vertragsdatum|date du contrat|(?:契約)?締結日|契約日",
-}
-ANY_DATE = (
-    r"date of issue|issue date|date issued|issued(?: on)?|dated|date|ausstellungsdatum|datum|vom"
-    r"|date d'émission|fait le|発行年?月?日|日付"
-)
-CONTRACT_DATE = (
-    r"(?:made|entered into|concluded|dated)(?: and entered into)?(?: as of| on)?(?: this)?"
-    r"|effective (?:date|as of)|geschlossen am|conclu le"
-)
-"""Stands inside a sentence: 'This agreement is made on 3 March 2026 between …'."""
+Meaning = tuple[str, str]
+"""Group and name, as in the word files: ("amount", "total"), ("number", "invoice")."""
 
-TOTALS = (
-    r"grand total|invoice total|total invoice amount|total amount|total incl(?:uding|\.)?(?: \w+)?"
-    r"|gesamtbetrag|rechnungsbetrag|gesamtsumme|endbetrag|bruttobetrag|total ttc|合計金額"
-    r"|closing balance|new balance|endsaldo|neuer saldo|neuer kontostand|(?:期末|差引)残高",
-    r"total (?:amount )?due|amount due|balance due|amount payable|zahlbetrag|zu zahlen"
-    r"|net à payer|net a payer|[ご御]請求(?:金額|額)",
-    r"total|summe|gesamt|総?合計|総額",
-)
-NET = r"sub-?\s?total|net (?:amount|total)|total net|zwischensumme|nettobetrag|netto|total ht|小計"
-TAX = (
-    r"(?:sales )?tax|vat|total (?:tax|vat)|(?:zzgl\.? )?(?:mwst|ust|umsatzsteuer|mehrwertsteuer)\.?"
-    r"|(?:total )?tva|消費税"
-)
-CURRENCY = r"currency|währung|devise|通貨"
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a phrase means, and the languages that say it so."""
+
+    meanings: frozenset[Meaning]
+    languages: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label in a text, from `start` to `end`.
+
+    It leads when no other words stand before it: "Delivery schedule date" is no label "date".
+    """
+
+    start: int
+    end: int
+    leads: bool
+    meanings: frozenset[Meaning]
+    languages: frozenset[str]
+
+    def means(self, group: str, *names: str) -> bool:
+        """Tell whether it names one of these, or anything of the group if none is given."""
+        return any(each == group and (not names or name in names) for each, name in self.meanings)
+
+
+def find_labels(text: str) -> list[Label]:
+    """Return the labels in `text` (in normal form), from left to right, none inside another."""
+    found: list[Label] = []
+    places, squashed = _without_ignored(text)
+    position, is_lead = 0, True
+    while position < len(places):
+        start = places[position]
+        match = _longest(text, places, squashed, position) if _may_begin(text, start) else None
+        if match is None:
+            is_lead = _leads_after(text, start, is_lead, found)
+            position += 1
+            continue
+        length, meant = match
+        end = places[position + length - 1] + 1
+        found.append(Label(start, end, is_lead, meant.meanings, meant.languages))
+        position += length
+    return found
+
+
+@cache
+def words(group: str, name: str) -> tuple[str, ...]:
+    """Return the phrases of all languages for one thing, as written in the word files."""
+    return tuple(
+        phrase
+        for language in LANGUAGES
+        for phrase in _phrases(_file(language).get(group, {}).get(name, ""))
+    )
+
+
+def named(text: str) -> set[Name]:
+    """Return the fields that a label in `text` names, whatever the kind of document."""
+    return {
+        field
+        for label in find_labels(text)
+        if label.leads
+        for group, name in label.meanings
+        if (field := _field(group, name))
+    }
+
+
+def _field(group: str, name: str) -> Name | None:
+    match group, name:
+        case "amount", "net":
+            return "total_net"
+        case "amount", "tax" | "included":
+            return "tax"
+        case "amount", "total" | "payable" | "sum" | "closing":
+            return "total"
+        case "date", "due":
+            return "due_date"
+        case ("date" | "number"), name if name != "other":
+            return "date" if group == "date" else "number"
+        case "party", "seller" | "buyer":
+            return "seller" if name == "seller" else "buyer"
+        case "word", "currency":
+            return "currency"
+        case "kind", _:
+            return "kind"
+    return None
+
+
+def _without_ignored(text: str) -> tuple[list[int], str]:
+    """Return the characters that count, folded, and the place of each in `text`."""
+    rates = {place for rate in RATE.finditer(text) for place in range(*rate.span())}
+    plain = fold(text)
+    places = [
+        place
+        for place, character in enumerate(plain)
+        if character not in IGNORED and place not in rates
+    ]
+    return places, "".join(plain[place] for place in places)
+
+
+def _may_begin(text: str, start: int) -> bool:
+    """Tell whether a word begins here; in Japanese one may begin anywhere."""
+    if JAPANESE.match(text[start]):
+        return True
+    return start == 0 or not text[start - 1].isalpha() or JAPANESE.match(text[start - 1]) is not None
+
+
+def _longest(
+    text: str, places: list[int], squashed: str, position: int
+) -> tuple[int, Meant] | None:
+    """Return length and meaning of the longest phrase from `position` that ends with a word."""
+    node, best = _trie(), None
+    for offset in range(position, len(squashed)):
+        node = node.get(squashed[offset])
+        if node is None:
+            break
+        if "" in node and _may_end(text, places[offset]):
+            best = offset - position + 1, node[""]
+    return best
+
+
+def _may_end(text: str, last: int) -> bool:
+    following = text[last + 1 : last + 2]
+    if not text[last].isalpha() or JAPANESE.match(text[last]):
+        return True
+    return not following.isalpha() or JAPANESE.match(following) is not None
+
+
+def _leads_after(text: str, place: int, is_lead: bool, found: list[Label]) -> bool:
+    """Tell whether a label right after the character at `place` would lead."""
+    character = text[place]
+    if character in ";|•·/&,:#+" or character.isdigit():
+        return True
+    if character in "ごお御貴" and (place == 0 or not JAPANESE.match(text[place - 1])):
+        return is_lead
+    return is_lead and not character.isalpha()
+
+
+@cache
+def _trie() -> dict[str, Any]:
+    """Return all phrases, squashed, letter by letter; the key "" holds what ends there."""
+    collected: dict[str, dict[Meaning, set[str]]] = {}
+    for language, meaning, phrase in _all_phrases():
+        collected.setdefault(squash(phrase), {}).setdefault(meaning, set()).add(language)
+    root: dict[str, Any] = {}
+    for key, meanings in collected.items():
+        node = root
+        for character in key:
+            node = node.setdefault(character, {})
+        languages = frozenset().union(*meanings.values())
+        node[""] = Meant(frozenset(meanings), languages)
+    return root
+
+
+def _all_phrases() -> Iterator[tuple[str, Meaning, str]]:
+    for language in LANGUAGES:
+        data = _file(language)
+        numbers = _phrases(data["no"])
+        for group in ("kind", "number", "date", "amount", "party", "word"):
+            for name, phrases in data[group].items():
+                for phrase in _phrases(phrases):
+                    for number in numbers if "{no}" in phrase else [""]:
+                        yield language, (group, name), phrase.replace("{no}", number)
+
+
+def _phrases(text: str) -> list[str]:
+    return [phrase.strip() for phrase in text.split(",") if phrase.strip()]
+
+
+@cache
+def _file(language: str) -> dict[str, Any]:
+    path = files("forebay_agents.rules.words") / f"{language}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 MISSING = "Parsing needs the document agent: install it with pip install 'forebay[agents]'."
-AT_A_TIME = 1
+AT_A_TIME = 2
 """How many files are read side by side; they are told in the order in which they were given."""
 
 
