@@ -11,6 +11,7 @@ from forebay_lab.samples.damaged import DAMAGED
 from forebay_lab.samples.plan import Plan
 from forebay_lab.samples.plans import PLANS
 from forebay_lab.samples.printing import Printed, print_plan
+from forebay_lab.samples.special import SPECIAL, Finish, print_special
 
 Priority = Literal["urgent", "normal", "bulk"]
 
@@ -78,11 +79,16 @@ def _write(path: Path, writer: Callable[[Path], Sample]) -> Sample:
 def _writers() -> Mapping[str, Callable[[Path], Sample]]:
     planned = {plan.name: partial(_planned, plan) for plan in PLANS}
     damaged = {name: partial(_damaged, writer) for name, writer in DAMAGED.items()}
-    return planned | damaged
+    special = {plan.name: partial(_special, plan, finish) for plan, finish in SPECIAL}
+    return planned | special | damaged
 
 
 def _planned(plan: Plan, path: Path) -> Sample:
     return readable(path, print_plan(plan, path))
+
+
+def _special(plan: Plan, finish: Finish, path: Path) -> Sample:
+    return readable(path, print_special(plan, finish, path))
 
 
 def _damaged(writer: Callable[[Path], int], path: Path) -> Sample:
