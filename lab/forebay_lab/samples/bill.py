@@ -31,9 +31,10 @@ class Item:
 class Bill:
     """An invoice or one of its kin; what is None is not said.
 
-    `title` is the word that it is called by, where kind does not tell. `taxes` says how: "added" to
-    the prices, "included" in them, "reversed" to the buyer (a zero is printed), or None. `notes`
-    are what else it says, by the word for it: order and customer numbers, delivery dates.
+    `title` is the word that it is called by, where kind does not tell. With `is_due_counted` the
+    day when it is due is not printed, but days to count from its own date. `taxes` says how:
+    "added" to the prices, "included" in them, "reversed" to the buyer (a zero is printed), or None.
+    `notes` are what else it says, by the word for it: order and customer numbers, delivery dates.
     """
 
     market: Market
@@ -44,6 +45,7 @@ class Bill:
     buyer: Party | None
     items: tuple[Item, ...]
     due: date | None = None
+    is_due_counted: bool = False
     title: str = ""
     taxes: str | None = "added"
     discount: int = 0

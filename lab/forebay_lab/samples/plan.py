@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from random import Random
+from typing import Literal
 
 from babel.dates import format_date
 
@@ -53,7 +54,7 @@ class Plan:
     has_shipping: bool = False
     is_paid: bool = False
     is_negative: bool = False
-    has_due: bool = True
+    due: Literal["printed", "counted", "none"] = "printed"
     by: int | None = None
     to: int | None = None
     day: date | None = None
@@ -77,6 +78,7 @@ class Plan:
             buyer=buyer,
             items=self._items(random, market, day),
             due=self._due(random, day),
+            is_due_counted=self.due == "counted",
             taxes=self.taxes,
             discount=self.discount,
             shipping=Decimal("14.90") if self.has_shipping else None,
@@ -92,7 +94,7 @@ class Plan:
         day = self.day or _day(random)
         return Account(
             market=market,
-            number=f"{day.year}/{day.month:02}" if self.has_due else None,
+            number=f"{day.year}/{day.month:02}" if self.due == "printed" else None,
             day=day,
             bank=BANKS[self.market],
             holder=random.choice(market.parties),
@@ -168,7 +170,7 @@ class Plan:
 
     def _due(self, random: Random, day: date) -> date | None:
         days = random.choice((10, 14, 21, 30, 45))
-        billed = self.kind == "invoice" and self.has_due
+        billed = self.kind == "invoice" and self.due != "none"
         return day + timedelta(days=days) if billed else None
 
     def _notes(self, random: Random, day: date) -> tuple[tuple[str, str], ...]:

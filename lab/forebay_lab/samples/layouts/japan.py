@@ -46,7 +46,7 @@ def ruled(sheet: Sheet, bill: Bill, voice: Voice) -> None:
     sheet.y = 92
     tail = parts.sums(bill, voice) if bill.kind != "delivery_note" else None
     keys = ("item", "quantity", "unit", "price", "amount")
-    parts.items(sheet, bill, voice, keys if tail else keys[:3], "grid", tail)
+    parts.items(sheet, bill, voice, keys if tail else keys[:3], "grid", tail, len(keys) - 2)
     if bill.due:
         for line in parts.bank(bill.seller, voice):
             sheet.write(line)

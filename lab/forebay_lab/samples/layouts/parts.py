@@ -28,7 +28,7 @@ def pairs(bill: Bill, voice: Voice) -> Pairs:
         (voice.label(bill.word, "date"), voice.day(bill.day)),
         *((voice[key], value) for key, value in bill.notes),
     ]
-    if bill.due:
+    if bill.due and not bill.is_due_counted:
         found.append((voice["due"], voice.day(bill.due)))
     return found
 
@@ -88,13 +88,19 @@ def items(
     keys: Sequence[str],
     rules: Rules,
     tail: Pairs | None = None,
+    tail_at: int = 0,
 ) -> None:
-    """Set the items in the columns that `keys` name; `tail` are sums as further rows."""
+    """Set the items in the columns that `keys` name.
+
+    `tail` are sums as further rows, their labels in the column `tail_at`.
+    """
     rest = sheet.right - sheet.left - sum(WIDTHS.get(key, 0) for key in keys)
     columns = [_column(key, voice, rest) for key in keys]
     rows = [_cells(item, number, voice, keys) for number, item in enumerate(bill.items, start=1)]
-    empty = [""] * (len(keys) - 2)
-    rows += [[*empty, label, value] for label, value in tail or ()]
+    for label, value in tail or ():
+        row = [""] * (len(keys) - 1)
+        row[tail_at] = label
+        rows.append([*row, value])
     sums = [voice.number(total) for total in accumulate(item.amount for item in bill.items)]
     carry = (voice["carried"], voice["brought"])
     table(sheet, columns, rows, rules, running=sums, carry=carry if "amount" in keys else None)
@@ -186,8 +192,10 @@ def closing(sheet: Sheet, bill: Bill, voice: Voice) -> None:
     if bill.taxes is None and bill.kind != "delivery_note":
         sheet.write(voice["exempt"], gap=1)
     if bill.due:
-        days = (bill.due - bill.day).days
-        sheet.write(voice["terms"].format(days), gap=1)
+        terms = "terms from date" if bill.is_due_counted else "terms"
+        sheet.write(voice[terms].format((bill.due - bill.day).days), gap=1)
+    elif bill.kind == "invoice":
+        sheet.write(voice["at once"], gap=1)
     sheet.write(voice["thanks"], gap=3)
 
 

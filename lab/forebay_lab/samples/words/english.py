@@ -74,6 +74,7 @@ WORDS = {
     "brought": ("Brought forward",),
     "thanks": ("Thank you for your business.", "We thank you for your order."),
     "terms": ("Payable within {} days.", "Terms: net {} days."),
+    "terms from date": ("Net {} days from invoice date.",),
     "at once": ("Due on receipt.",),
     "reverse charge": ("Reverse charge: the customer accounts for the VAT.",),
     "exempt": ("Not registered for VAT.",),

@@ -65,6 +65,7 @@ WORDS = {
     "brought": ("Report",),
     "thanks": ("Merci de votre confiance.", "Nous vous remercions de votre commande."),
     "terms": ("Paiement à {} jours.", "Conditions de règlement : {} jours net."),
+    "terms from date": ("Paiement à {} jours date de facture.",),
     "at once": ("Paiement comptant à réception.",),
     "reverse charge": ("Autoliquidation de la TVA par le preneur.",),
     "exempt": ("TVA non applicable, art. 293 B du CGI.",),

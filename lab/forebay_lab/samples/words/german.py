@@ -68,6 +68,7 @@ WORDS = {
     "brought": ("Übertrag", "Übertrag Vorseite"),
     "thanks": ("Wir danken für Ihren Auftrag.", "Vielen Dank für Ihr Vertrauen."),
     "terms": ("Zahlbar innerhalb von {} Tagen ohne Abzug.", "Zahlungsziel: {} Tage netto."),
+    "terms from date": ("Zahlbar innerhalb von {} Tagen ab Rechnungsdatum.",),
     "at once": ("Zahlbar sofort ohne Abzug.",),
     "reverse charge": ("Steuerschuldnerschaft des Leistungsempfängers.",),
     "exempt": ("Kein Ausweis von Umsatzsteuer nach § 19 UStG.",),
