@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
 import pytest
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.pdfgen.canvas import Canvas
 
 from forebay.calls import operator, reader
+from forebay_agents.models import estimate_tokens
 from support.cli import Cli
 
 PDF = b"%PDF-1.4\nnot much of one\n"
@@ -110,8 +114,8 @@ def test_bad_files_are_refused_one_sentence_each(
     answer = cli("submit", good, empty, text, tmp_path, tmp_path / "missing.pdf")
     assert answer.code == 1
     assert answer.err.splitlines() == [
-        f"forebay: {empty} is empty: export it again.",
-        f"forebay: {text} is not a PDF: pass PDF files only.",
+        f"forebay: {empty} is empty (0 bytes): export it again.",
+        f"forebay: {text} is not a PDF (it does not start with %PDF-): export it as PDF.",
         f"forebay: {tmp_path} is a folder: pass the files in it, such as folder/*.pdf.",
         f"forebay: {tmp_path}/missing.pdf does not exist: check the name.",
     ]
@@ -129,18 +133,65 @@ def test_fl8_copies_go_when_the_batch_is_refused(
     assert cli("batch", 1).code == 1
 
 
-def test_estimated_tokens_grow_with_the_pages(
+def test_estimated_tokens_are_those_of_pages_and_text(
     cli: Cli, conn: psycopg.Connection, tmp_path: Path
 ) -> None:
-    """A document of 3 pages is estimated at 3 times one of 1 page."""
-    from reportlab.pdfgen.canvas import Canvas
-
-    for pages in (1, 3):
-        canvas = Canvas(str(tmp_path / f"{pages}.pdf"))
+    """The estimate is told from the pages and the text that the file has, not from its size."""
+    for pages in (1, 30):
+        canvas = Canvas(str(tmp_path / f"{pages}.pdf"), invariant=1)
         for _ in range(pages):
-            canvas.drawString(72, 720, "Invoice")
+            for line in range(40):
+                canvas.drawString(72, 800 - 15 * line, "Forty characters of text, all in one row")
             canvas.showPage()
         canvas.save()
-    tasks = cli("submit", tmp_path / "1.pdf", tmp_path / "3.pdf", "--json").json["tasks"]
-    one, three = (cli("task", task["task_id"], "--json").json["estimated_tokens"] for task in tasks)
-    assert three == 3 * one > 0
+    tasks = cli("submit", tmp_path / "1.pdf", tmp_path / "30.pdf", "--json").json["tasks"]
+    found = [cli("task", task["task_id"], "--json").json["estimated_tokens"] for task in tasks]
+    for pages, tokens in zip((1, 30), found, strict=True):
+        assert tokens == pytest.approx(estimate_tokens(pages, pages * 40 * 41, 0), rel=0.05)
+
+
+def test_without_the_agents_the_size_tells_the_tokens(
+    cli: Cli, conn: psycopg.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where only the command line is installed, larger files are estimated at more."""
+    monkeypatch.setattr("forebay.cli.documents.AGENTS", ("no_such_module",))
+    files = [pdf(tmp_path / "small.pdf"), pdf(tmp_path / "large.pdf", PDF + b"x" * 500_000)]
+    tasks = cli("submit", *files, "--json").json["tasks"]
+    small, large = (
+        cli("task", task["task_id"], "--json").json["estimated_tokens"] for task in tasks
+    )
+    assert large > 5 * small > 0
+
+
+def test_a_file_that_will_fail_is_taken_and_told(
+    cli: Cli, conn: psycopg.Connection, tmp_path: Path
+) -> None:
+    """A file that no agent can open is submitted with the others: its task says why it failed."""
+    canvas = Canvas(str(tmp_path / "locked.pdf"), encrypt=StandardEncryption("weir"))
+    canvas.drawString(72, 720, "Invoice")
+    canvas.save()
+    answer = cli("submit", pdf(tmp_path / "cut.pdf"), tmp_path / "locked.pdf", "--json")
+    assert (answer.code, len(answer.json["tasks"])) == (0, 2)
+    cut, locked = answer.err.splitlines()
+    assert cut.startswith(f"{tmp_path}/cut.pdf is submitted, but it will fail. The PDF is broken")
+    assert "needs a password" in locked
+
+
+def test_a_full_disk_is_a_sentence(
+    cli: Cli,
+    conn: psycopg.Connection,
+    storage: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """FL8: where no space is left nothing is enqueued and nothing stays."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    answer = cli("submit", pdf(tmp_path / "a.pdf"))
+    assert (answer.code, answer.err.count("\n")) == (1, 1)
+    assert "no space is left" in answer.err
+    assert list(storage.iterdir()) == []
+    assert cli("tasks", "--json").json == []

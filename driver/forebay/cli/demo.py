@@ -166,7 +166,7 @@ def _process(
     ]
     if not accepted:
         return outcomes
-    with documents.stored(accepted) as copies:
+    with documents.stored(documents.inspected(accepted)) as copies:
         priorities = [files[path] for path in accepted]
         batch_id, task_ids = enqueue(conn, copies, AGENT, priorities, name="demo")
     output.note(f"Submitted {len(copies)} documents as batch {batch_id}")
@@ -186,7 +186,7 @@ def _outcome(conn: psycopg.Connection[Any], task_id: int, name: str) -> Outcome:
         document=name,
         task_id=task_id,
         state=detail.status,
-        pages=result.get("pages"),
+        pages=result.get("page_count"),
         fields=len(result["fields"]) if "fields" in result else None,
         confidence=detail.confidence,
         attempts=detail.attempt_count,

@@ -3,34 +3,49 @@
 from __future__ import annotations
 
 import os
-import shutil
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forebay.cli.errors import Refused
 
-STORAGE_ROOTS = "FOREBAY_STORAGE_ROOTS"  # folders that agents read from, separated as in PATH
-HEADER_WINDOW = 1024  # readers accept that many bytes of junk before %PDF-
+if TYPE_CHECKING:
+    from forebay.storage import FolderStorage
+
 TOKENS_A_PAGE = 800
 BYTES_A_PAGE = 50_000
+AGENTS = ("forebay_agents", "pypdfium2", "PIL", "defusedxml", "pydantic")
+"""What reading a document needs: it comes with the agents extra."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """One file that is to be submitted, and what reading it may cost.
+
+    `doubt` says in a sentence why an agent will fail on it, as far as that is known by now.
+    """
+
+    path: Path
+    estimated_tokens: int
+    doubt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One copy: the name that the person gave it, where it is, and what reading it may cost."""
+    """One copy: the name that the person gave it, its name in the storage, and its tokens."""
 
     name: str
-    path: Path
+    document: str
     estimated_tokens: int
 
     @property
     def payload(self) -> dict[str, Any]:
         """What the agent gets: the copy's name below the storage root, and the person's name."""
-        return {"document": self.path.name, "name": self.name}
+        return {"document": self.document, "name": self.name}
 
 
 def home() -> Path:
@@ -40,10 +55,18 @@ def home() -> Path:
     return default_data_dir().parent
 
 
-def storage_root() -> Path:
-    """Return where submitted files go: the first of FOREBAY_STORAGE_ROOTS, else below home."""
-    roots = [root for root in os.environ.get(STORAGE_ROOTS, "").split(os.pathsep) if root]
-    return Path(roots[0]) if roots else home() / "documents"
+def storage_roots() -> str:
+    """Return the storage roots as the setting has them; unset, a folder below home is the one."""
+    from forebay.storage import ROOTS
+
+    return os.environ.get(ROOTS, "").strip(f" {os.pathsep}") or str(home() / "documents")
+
+
+def storage() -> FolderStorage:
+    """Return where submitted files go: the first of the storage roots."""
+    from forebay.storage import FolderStorage
+
+    return FolderStorage(Path(storage_roots().split(os.pathsep)[0]))
 
 
 def pdfs_below(folder: Path) -> list[Path]:
@@ -59,37 +82,55 @@ def pdfs_below(folder: Path) -> list[Path]:
 
 def problem(path: Path) -> str | None:
     """Return why path cannot be submitted, as a sentence that lacks its subject, or None."""
+    from forebay.pdf import HEADER_WINDOW, fault
+
     try:
         with open(path, "rb") as file:
-            start = file.read(HEADER_WINDOW)
+            return fault(file.read(HEADER_WINDOW))
     except FileNotFoundError:
         return "does not exist: check the name."
     except IsADirectoryError:
         return "is a folder: pass the files in it, such as folder/*.pdf."
     except OSError as error:
         return f"cannot be read ({error.strerror}): check its permissions."
-    if not start:
-        return "is empty: export it again."
-    if b"%PDF-" not in start:
-        return "is not a PDF: pass PDF files only."
-    return None
+
+
+def inspected(paths: Sequence[Path]) -> list[Submission]:
+    """Return what each file may cost, told from its pages, or from its size without the agents."""
+    if not has_agents():
+        return [Submission(path, _by_size(path)) for path in paths]
+    from forebay_agents.models.estimate import estimate_tokens
+    from forebay_agents.reading.inspection import inspect
+
+    return [
+        Submission(seen.path, _by_size(seen.path), seen.problem)
+        if seen.pages is None
+        else Submission(
+            seen.path, estimate_tokens(seen.pages, seen.characters, seen.wide_characters)
+        )
+        for seen in inspect(paths)
+    ]
+
+
+def has_agents() -> bool:
+    """Tell whether the document agent is installed, with all that it needs."""
+    return all(find_spec(module) for module in AGENTS)
 
 
 @contextmanager
-def stored(paths: Iterable[Path]) -> Iterator[list[Stored]]:
-    """Copy the files below the storage root; an error inside the block removes the copies."""
+def stored(submissions: Iterable[Submission]) -> Iterator[list[Stored]]:
+    """Copy the files into the storage; an error inside the block removes the copies."""
     copies: list[Stored] = []
-    root = storage_root()
-    root.mkdir(parents=True, exist_ok=True)
+    keep = storage()
     try:
-        for path in paths:
-            copy = Stored(display_name(path.name), root / f"{uuid.uuid4()}.pdf", _estimate(path))
-            copies.append(copy)
-            shutil.copyfile(path, copy.path)
+        for each in submissions:
+            name, document = display_name(each.path.name), f"{uuid.uuid4()}.pdf"
+            copies.append(Stored(name, document, each.estimated_tokens))
+            keep.write(document, _chunks(each.path))
         yield copies
     except BaseException:
         for copy in copies:
-            copy.path.unlink(missing_ok=True)
+            keep.delete(copy.document)
         raise
 
 
@@ -98,19 +139,13 @@ def display_name(path: str | Path) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-def _estimate(path: Path) -> int:
-    """Return about how many tokens the text has, from the pages, or from the size without them."""
-    return TOKENS_A_PAGE * (_pages(path) or 1 + path.stat().st_size // BYTES_A_PAGE)
+def _chunks(path: Path) -> Iterator[bytes]:
+    from forebay.storage import CHUNK
+
+    with open(path, "rb") as file:
+        while chunk := file.read(CHUNK):
+            yield chunk
 
 
-def _pages(path: Path) -> int | None:
-    """Return how many pages there are, or None where that cannot be told without a password."""
-    try:
-        import pypdfium2
-    except ImportError:  # comes with the agents extra
-        return None
-    try:
-        with pypdfium2.PdfDocument(path) as document:
-            return len(document) or None
-    except (pypdfium2.PdfiumError, OSError):
-        return None
+def _by_size(path: Path) -> int:
+    return TOKENS_A_PAGE * (1 + path.stat().st_size // BYTES_A_PAGE)

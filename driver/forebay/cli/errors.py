@@ -33,9 +33,10 @@ def _sentence(error: Exception) -> str:
     from forebay.embedded import EmbeddedPostgresError
     from forebay.errors import ForebayError
     from forebay.schema import SchemaError
+    from forebay.storage import StorageError
 
     match error:
-        case Refused() | EmbeddedPostgresError() | SchemaError():
+        case Refused() | EmbeddedPostgresError() | SchemaError() | StorageError():
             return str(error)
         case ForebayError():
             return _joined(_as_typed(str(error)), error.detail, _as_typed(error.hint))

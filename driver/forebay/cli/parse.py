@@ -6,7 +6,6 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-MISSING = "Parsing needs the document agent: install it with pip install 'forebay[agents]'."
 AT_A_TIME = 2
 """How many files are read side by side; they are told in the order in which they were given."""
 
@@ -70,6 +68,11 @@ def parse(
         show(row, full=full)
 
 
+def _require_agents() -> None:
+    if not documents.has_agents():
+        raise Refused("Parsing needs the agents: install them with pip install 'forebay[agents]'.")
+
+
 def _pdfs(paths: Sequence[Path]) -> list[Path]:
     """Return the files, and in place of each folder the PDF files below it."""
     return [
@@ -79,10 +82,10 @@ def _pdfs(paths: Sequence[Path]) -> list[Path]:
 
 def _parsed(paths: Sequence[Path], *, keep: bool = False) -> Iterator[Row]:
     """Yield what came of each file, in order; an interrupt stops what is being read at once."""
-    try:
-        from forebay_agents.alone import AloneAttempt, parse_file
-    except ImportError as error:
-        raise Refused(MISSING) from error
+    from concurrent.futures import ThreadPoolExecutor
+
+    _require_agents()
+    from forebay_agents.alone import AloneAttempt, parse_file
 
     stop, tell = Event(), _progress(len(paths))
 
@@ -137,10 +140,8 @@ def _print_block(row: Row, *, full: bool) -> None:
 
 def _report(folder: Path) -> Report:
     """Compare the folder's files with their truth; those without one are told and left out."""
-    try:
-        from forebay_agents.check import compare
-    except ImportError as error:
-        raise Refused(MISSING) from error
+    _require_agents()
+    from forebay_agents.check import compare
 
     paths = documents.pdfs_below(folder)
     known = [path for path in paths if path.with_suffix(".json").is_file()]

@@ -34,10 +34,11 @@ def run(
     from forebay.launchers.local import LocalLauncher
     from forebay.pool import Database
     from forebay.settings import DATABASE_URL, Settings
+    from forebay.storage import ROOTS
 
     where = find_dsn(dsn)
     logs.configure(Settings.read(os.environ | {DATABASE_URL: where}).log_level)
-    os.environ.setdefault(documents.STORAGE_ROOTS, str(documents.storage_root()))
+    os.environ[ROOTS] = documents.storage_roots()
     database = Database(where, application_name="forebay daemon")
     local = LocalLauncher(database, documents.home() / "logs", concurrency)
     run_until_signalled(Daemon(database, local, agents=agents or None), patience=PATIENCE)

@@ -49,7 +49,8 @@ def submit(
         for line in refused[:-1]:
             output.note(f"forebay: {line}")
         raise Refused(refused[-1])
-    with connect(dsn) as conn, documents.stored(files) as copies:
+    submissions = documents.inspected(files)
+    with connect(dsn) as conn, documents.stored(submissions) as copies:
         batch_id, task_ids = enqueue(
             conn,
             copies,
@@ -58,6 +59,9 @@ def submit(
             name=batch or _name_of(copies),
             customer=customer,
         )
+    for each in submissions:
+        if each.doubt:
+            output.note(f"{each.path} is submitted, but it will fail. {each.doubt}")
     tasks = [
         {"task_id": task_id, "name": copy.name}
         for task_id, copy in zip(task_ids, copies, strict=True)
