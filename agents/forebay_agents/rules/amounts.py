@@ -69,7 +69,11 @@ def only_amounts(text: str, letters: int = 0) -> list[Amount]:
         places[amount.start : amount.end] = " " * (amount.end - amount.start)
     rest = REMARK.sub(" ", "".join(places))
     rest = re.sub(currencies.pattern(), " ", rest)
-    return found if sum(map(str.isalpha, rest)) <= letters and not re.search(r"\d", _no_rates(rest)) else []
+    return (
+        found
+        if sum(map(str.isalpha, rest)) <= letters and not re.search(r"\d", _no_rates(rest))
+        else []
+    )
 
 
 def decimal_mark(texts: Iterable[str]) -> DecimalMark | None:

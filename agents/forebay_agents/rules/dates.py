@@ -88,7 +88,13 @@ def months() -> dict[str, int]:
 
 
 def _meanings(part: dict[str, str | None]) -> dict[Order, date]:
-    for number, order in (("1", "year"), ("8", "year"), ("4", "day"), ("5", "month"), ("6", "year")):
+    for number, order in (
+        ("1", "year"),
+        ("8", "year"),
+        ("4", "day"),
+        ("5", "month"),
+        ("6", "year"),
+    ):
         year, month, day = (part.get(f"{field}{number}") for field in "ymd")
         if year and month and day:
             return _one(order, _year(year), _month(month), int(day))  # type: ignore[arg-type]

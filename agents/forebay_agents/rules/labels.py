@@ -101,7 +101,7 @@ def _field(group: str, name: str) -> Name | None:
             return "total"
         case "date", "due":
             return "due_date"
-        case ("date" | "number"), name if name != "other":
+        case (("date" | "number"), name) if name != "other":
             return "date" if group == "date" else "number"
         case "party", "seller" | "buyer":
             return "seller" if name == "seller" else "buyer"
@@ -128,7 +128,9 @@ def _may_begin(text: str, start: int) -> bool:
     """Tell whether a word begins here; in Japanese one may begin anywhere."""
     if JAPANESE.match(text[start]):
         return True
-    return start == 0 or not text[start - 1].isalpha() or JAPANESE.match(text[start - 1]) is not None
+    return (
+        start == 0 or not text[start - 1].isalpha() or JAPANESE.match(text[start - 1]) is not None
+    )
 
 
 def _longest(

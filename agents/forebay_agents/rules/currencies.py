@@ -1,0 +1,126 @@
+"""Tell which currency a sign, a code or a name stands for, in the document that it stands in."""
+
+import re
+from collections.abc import Collection
+from functools import cache
+
+from forebay_agents.rules.country import countries
+from forebay_agents.rules.text import JAPANESE
+
+LOCALES = (
+    *("en", "en_AU", "en_CA", "en_NZ", "en_SG", "de", "fr", "fr_CA", "es", "es_MX", "es_AR"),
+    *("es_CL", "es_CO", "it", "pt", "pt_BR", "nl", "ja", "pl", "cs", "sv", "nb", "da", "hu", "tr"),
+)
+"""Where to look for the signs that people use for their own currency and for others."""
+
+NAMED = ("EUR", "USD", "GBP", "JPY", "CHF", "CAD", "AUD", "BRL", "CNY")
+"""Which currencies are also known by name: 'euros', 'US-Dollar'."""
+
+OTHER_SIGNS = {
+    "円": "JPY",
+    "Fr.": "CHF",
+    "SFr.": "CHF",
+    "SFr": "CHF",
+    "Rs.": "INR",
+    "kr": "SEK NOK DKK ISK",
+    "kr.": "SEK NOK DKK ISK",
+    "kr,": "SEK NOK DKK ISK",
+}
+SHORT_NAMES = {"euro": "EUR", "euros": "EUR", "yen": "JPY", "reais": "BRL", "sterling": "GBP"}
+DOLLARS = frozenset("USD CAD AUD NZD SGD HKD MXN ARS CLP COP".split())
+
+CHINESE = re.compile(r"CNY|RMB|人民|元(?!年)")
+
+
+@cache
+def codes() -> frozenset[str]:
+    """Return the ISO 4217 codes of the money that is in use somewhere."""
+    from babel.core import get_global
+
+    return frozenset(
+        code
+        for used in get_global("territory_currencies").values()
+        for code, _, end, is_tender in used
+        if end is None and is_tender
+    )
+
+
+@cache
+def signs() -> dict[str, frozenset[str]]:
+    """Return the codes that each sign may stand for."""
+    from babel import Locale
+
+    found: dict[str, set[str]] = {sign: set(text.split()) for sign, text in OTHER_SIGNS.items()}
+    for locale in map(Locale.parse, LOCALES):
+        for code, sign in locale.currency_symbols.items():
+            if code in codes() and sign != code and not re.fullmatch(r"[A-Z]{1,4}", sign):
+                found.setdefault(sign.replace("\xa0", " "), set()).add(code)
+    found["$"] = set(DOLLARS)
+    return {sign: frozenset(possible) for sign, possible in found.items()}
+
+
+@cache
+def names() -> dict[str, str]:
+    """Return the code for each name, in lower case."""
+    from babel import Locale
+
+    found = dict(SHORT_NAMES)
+    for locale in map(Locale.parse, ("en", "de", "fr", "es", "it", "pt", "nl", "ja")):
+        plurals = locale._data["currency_names_plural"]
+        for code in NAMED:
+            spelled = (locale.currencies[code], *dict(plurals.get(code, {})).values())
+            found |= {name.lower(): code for name in spelled}
+    return found
+
+
+@cache
+def pattern() -> str:
+    """Return a regular expression for everything that names a currency beside a sum."""
+    coded = "|".join(sorted(codes()))
+    signed = "|".join(map(re.escape, sorted(signs(), key=len, reverse=True)))
+    named = "|".join(map(re.escape, sorted(names(), key=len, reverse=True)))
+    return (
+        rf"(?:(?<![A-Za-z])(?:(?:{coded})|(?i:{named}|eur|usd|chf|gbp|dollars?))(?![A-Za-z])"
+        rf"|(?<![A-Za-z])(?:{signed})(?![a-z]))"
+    )
+
+
+def meanings(sign: str) -> frozenset[str]:
+    """Return the codes that a sign, code or name may stand for."""
+    if sign in signs():
+        return signs()[sign]
+    if sign.upper() in codes():
+        return frozenset({sign.upper()})
+    if sign.lower().startswith("dollar"):
+        return DOLLARS
+    return frozenset({names()[sign.lower()]}) if sign.lower() in names() else frozenset()
+
+
+def decide(sign: str, text: str, mentioned: Collection[str]) -> tuple[str | None, float]:
+    """Return the code that `sign` means in a document that says `text`, and how surely.
+
+    `mentioned` are the codes that the document names. A bare $ is the US dollar unless something
+    points to another one; ¥ and kr are read by the language and the country around them.
+    """
+    possible = meanings(sign)
+    if len(possible) <= 1:
+        return next(iter(possible), None), 0.97
+    named = possible & set(mentioned)
+    if named:
+        return (next(iter(named)), 0.9) if len(named) == 1 else (None, 0.0)
+    if possible == {"JPY", "CNY"}:
+        japanese, chinese = bool(JAPANESE.search(text)), bool(CHINESE.search(text))
+        code = None if japanese == chinese else "JPY" if japanese else "CNY"
+        return code, 0.9
+    local = possible & {code for country in countries(text) for code in _money_of(country)}
+    if len(local) == 1:
+        return next(iter(local)), 0.85
+    if "USD" in possible and (not local or "USD" in local):
+        return "USD", 0.75 if not local else 0.65
+    return None, 0.0
+
+
+def _money_of(country: str) -> list[str]:
+    from babel.numbers import get_territory_currencies
+
+    return list(get_territory_currencies(country))

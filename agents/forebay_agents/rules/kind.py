@@ -1,0 +1,88 @@
+"""Tell what kind of document it is: by its title, or else by the number that it has."""
+
+import re
+from collections.abc import Iterator
+
+from forebay_agents.findings import Found
+from forebay_agents.rules.candidates import Candidate, found
+from forebay_agents.rules.labels import Label
+from forebay_agents.rules.places import Document, Spot
+from forebay_agents.rules.text import JAPANESE, letters
+
+TITLE_ROWS = 45
+"""In how many rows of the first page the title is looked for."""
+
+SUMS = ("invoice", "credit_note", "receipt", "statement", "quote", "order")
+"""The kinds of document whose sums are looked for."""
+
+BEFORE = re.compile(
+    r"(?:(?:[A-ZÄÖÜÉÀ0-9][\w&'.-]*|of|de|für|and|und|et|&|the|your|ihre?|votre|tu|su|la|uw|[ごお御])[\s/]+){0,4}",
+)
+"""What may stand before a kind in a title: 'Master Services Agreement', 'Ihre Rechnung'."""
+
+AFTER = re.compile(
+    r"\s*(?:\(?\d{4}\)?|[(\[][^)\]]*[)\]]|(?:of|for|de|über|vom|für|du|del|dal|van|voor|pour|para|from|von|der)\b.*"
+    r"|[-–:/#|]\s*.*|\W*[\w./-]*\d.*|控え?|在中|様式.*|)",
+    re.IGNORECASE,
+)
+
+WEAK = {"form", "report", "order", "statement", "contract"}
+"""Kinds whose words also head parts of other documents."""
+
+
+def find_kind(document: Document) -> Found | None:
+    """Return the kind that the best title names, or that a number's label implies."""
+    titles = list(_titles(document))
+    if titles:
+        return found(document, max(titles, key=lambda title: title.confidence))
+    for group, factor in (("number", 0.6), ("date", 0.55)):
+        for name in (*SUMS, "delivery_note", "contract"):
+            for spot, label in document.questions(group, name):
+                if not label.means(group, "any", "other"):
+                    return found(document, Candidate(name, factor, spot, spot.text))
+    return None
+
+
+def _titles(document: Document) -> Iterator[Candidate]:
+    for spot in document.first:
+        if spot.row >= TITLE_ROWS:
+            return
+        for label in spot.labels:
+            for name in sorted(
+                name for group, name in label.meanings if group in ("kind", "number")
+            ):
+                if name in ("any", "other"):
+                    continue
+                confidence = _confidence(document, spot, label, name)
+                if confidence:
+                    yield Candidate(name, confidence, spot, spot.text)
+
+
+def _confidence(document: Document, spot: Spot, label: Label, name: str) -> float:
+    """Return how surely a label is the title; 0 when it stands in a sentence or names a value."""
+    before, after = spot.text[: label.start], spot.text[label.end :]
+    is_kind = label.means("kind", name)
+    word = spot.text[label.start : label.end]
+    is_plain = word[:1].islower() and not JAPANESE.match(word)
+    if is_plain or not BEFORE.fullmatch(before) or letters(before) > 40:
+        return 0.0
+    if not is_kind:
+        return 0.0 if before.strip() or not _is_big(document, spot) else 0.7
+    if not AFTER.fullmatch(after):
+        return 0.0
+    is_alone = not re.search(r"\w", after)
+    confidence = 0.72 if is_alone else 0.6
+    confidence += 0.12 * _is_big(document, spot) + 0.06 * (
+        word.isupper() and not JAPANESE.match(word)
+    )
+    confidence += 0.05 * (is_alone and not before.strip()) + 0.05 * _has_number(document, name)
+    confidence -= 0.08 * (name in WEAK) + 0.004 * spot.row
+    return min(confidence, 0.98)
+
+
+def _is_big(document: Document, spot: Spot) -> bool:
+    return spot.height >= 1.25 * document.size
+
+
+def _has_number(document: Document, name: str) -> bool:
+    return any(True for _ in document.questions("number", name))

@@ -1,0 +1,65 @@
+"""Tell the currency of a document: beside its total, under a label, or the only one in use."""
+
+import re
+from collections.abc import Iterator
+
+from forebay_agents.findings import Found
+from forebay_agents.rules import currencies
+from forebay_agents.rules.amounts import amounts
+from forebay_agents.rules.candidates import Candidate, found
+from forebay_agents.rules.places import Document, Spot
+
+
+def find_currency(document: Document, total: Found | None, sign: str | None) -> Found | None:
+    """Return the currency of the total, as far as the document makes it clear."""
+    if sign and (candidate := _candidate(document, sign, _spot_of(document, total, sign), 1.0)):
+        return found(document, candidate)
+    if labelled := _labelled(document):
+        return found(document, labelled)
+    used: dict[str, Candidate] = {}
+    for spot, each in _signs(document):
+        candidate = _candidate(document, each, spot, 0.8)
+        if candidate:
+            used.setdefault(candidate.value, candidate)
+    return found(document, used.popitem()[1]) if len(used) == 1 else None
+
+
+def _labelled(document: Document) -> Candidate | None:
+    """Return the currency that stands after a label, or in the label of the total: 'Total (EUR)'."""
+    for answers in document.answers("word", "currency"):
+        for answer in answers[:2]:
+            match = re.match(rf"\W*({currencies.pattern()})\W*$", answer.text)
+            if match and (it := _candidate(document, match[1], answer.spot, 0.97)):
+                return it
+    for spot, label in document.questions("amount", "total", "payable", "sum", "closing"):
+        match = re.match(rf"\W*(?:in|en|em)?\W*({currencies.pattern()})", spot.text[label.end :])
+        if match and (it := _candidate(document, match[1], spot, 0.93)):
+            return it
+    return None
+
+
+def _signs(document: Document) -> Iterator[tuple[Spot, str]]:
+    seen = set()
+    for spot in document.spots:
+        for amount in amounts(spot.text):
+            if amount.sign and amount.sign not in seen:
+                seen.add(amount.sign)
+                yield spot, amount.sign
+        match = re.fullmatch(rf"\W*({currencies.pattern()})\W*", spot.text)
+        if match and match[1] not in seen:
+            seen.add(match[1])
+            yield spot, match[1]
+
+
+def _candidate(document: Document, sign: str, spot: Spot, factor: float) -> Candidate | None:
+    code, confidence = currencies.decide(sign, document.text, document.codes)
+    return Candidate(code, confidence * factor, spot, spot.text) if code else None
+
+
+def _spot_of(document: Document, total: Found | None, sign: str) -> Spot:
+    """Return the spot that the total stands in, or else the first one with the sign."""
+    box = total.evidence.box if total else None
+    return next(
+        (spot for spot in document.spots if spot.box == box and sign in spot.text),
+        next(spot for spot in document.spots if sign in spot.text),
+    )

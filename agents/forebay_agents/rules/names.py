@@ -1,0 +1,135 @@
+"""Tell the names of people and companies from addresses and other lines."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from forebay_agents.rules.labels import find_labels, words
+from forebay_agents.rules.text import JAPANESE, fold, letters, squash
+
+FORMS = (
+    r"(?:Beteiligungs|Verwaltungs)?(?:g?GmbH|GMBH|Gmbh|AG|KG|OHG|UG|SE|KGaA|mbH)(?: ?\(haftungsbeschränkt\))?"
+    r"(?: ?& ?Co\.? ?(?:KGaA|KG|OHG))?|e\.? ?K(?:fr|fm)?\.?|e\.? ?V\.|e\.? ?G\.|e\.?U\.|GbR|eGbR|PartG(?: ?mbB)?"
+    r"|(?:Pty\.?|Pte\.?|Pvt\.?|Co\.?,?)? ?(?:Ltd|LTD|Limited|LIMITED)\.?|PLC|plc|Plc|LLP|L\.L\.P\.|LLC|L\.L\.C\.|Inc|INC|Incorporated"
+    r"|Corp|CORP|Corporation|Company|S\.? ?[àa]\.? ?r\.? ?l\.?|S\.A\.R\.L\.?|SARL|SASU|SAS|S\.A\.S\.?|EURL|E\.U\.R\.L\.?|SNC|SCOP|SCI|SELARL|SCP"
+    r"|S\.? ?A\.? ?U\.?|S\.A\.?|SA|SPRL|SRL|S\.? ?R\.? ?L\.?(?: ?S\.?)?|Srls?|S\.? ?[pP]\.? ?A\.?|SpA|S\.n\.c\.|S\.a\.s\.|Snc|Sas"
+    r"|S\.? ?L\.? ?U\.?|S\.L\.?(?: ?N\.E\.)?|SL|S\. ?Coop\.?|C\.B\.|Unipessoal,? L\.?da\.?|Lda|LDA|L\.da|Ltda|LTDA|EIRELI|S/A|EPP"
+    r"|B\. ?V\.|BV|N\. ?V\.|NV|BVBA|V\.?O\.?F\.?|C\.V\.|A/S|ApS|AB|AS|Oyj?|Sp\. ?z ?o\. ?o\.|s\.r\.o\.|K\.K\.|GK|d\.o\.o\."
+)
+JAPANESE_FORMS = (
+    r"株式会社|有限会社|合同会社|合資会社|合名会社|一般社団法人|公益社団法人|一般財団法人|公益財団法人"
+    r"|特定非営利活動法人|NPO法人|医療法人(?:社団)?|学校法人|社会福祉法人|税理士法人|弁護士法人|\(株\)|\(有\)|\(同\)"
+)
+_WORD = r"(?:[A-ZÀ-ÞŒ0-9][\w.&'’+/®!-]*|[a-z]+[A-Z]\w*|[a-z]+\.[a-z]{2,3})"
+_JOIN = r"(?:&|\+|-|and|und|et|y|e|of|the|de|du|des|del|della|la|le|les|di|do|da|das|dos|van|von|der|den|für|en|für|pour)"
+COMPANY = re.compile(
+    rf"(?<![\w@./-])(?P<name>{_WORD},?(?:\s+(?:{_WORD}|{_JOIN}),?){{0,7}}?,?\s*\(?(?:{FORMS})\.?)(?![\w@]|\.\w)"
+    r"(?P<more>(?:,?\s+(?:& ?Co\.? ?KG(?:aA)?|Ltd\.?|Inc\.?|LLC|Limited|KGaA|KG|Co\. KG|Unipessoal))?)"
+)
+JAPANESE_COMPANY = re.compile(
+    rf"(?:{JAPANESE_FORMS})\s?[^\s、。,:;()/|]{{1,20}}(?:\s?[A-Za-z]+)?|[^\s、。,:;()/|]{{1,20}}\s?(?:{JAPANESE_FORMS})"
+)
+
+HONORIFIC = re.compile(
+    r"(?:(?:an\s+)?(?:herrn?|frau|firma|familie|fam\.|eheleute)(?:\s+und\s+(?:frau|herrn?))?|mr\.?|mrs\.?|ms\.?|miss|m\.|mme\.?|mlle|monsieur|madame"
+    r"|mademoiselle|société|ste\.?|sté\.?|sig\.?(?:ra|re)?|sr\.?|sra\.?|srta\.?|d\.|dª|don|doña|dhr\.?|de heer|mevr?\.?|mevrouw|spett\.?(?:le|abile)?(?: ditta)?"
+    r"|egr\.? ?sig\.?|gent\.?(?:le|ma|mo)?(?: sig\.?ra)?|exm[oa]\.?\(?s?\)?\.? ?s(?:enhor|r)\.?\(?(?:es|a)?\)?\.?)\s+(?=[A-ZÀ-Þ0-9])",
+    re.IGNORECASE,
+)
+POLITE = re.compile(r"\s*(?:御中|様|殿|さま)\s*$")
+
+POSTAL = re.compile(
+    r"(?:^|[\s,·•|(-])(?:(?:[A-Z]{1,2}[- ])?\d{4,5}(?:[ -]\d{3})?,?\s+[A-ZÀ-Þ(][\w'’.-]+|\d{4} ?[A-Z]{2}\b|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b"
+    r"|[A-Z]{2},? \d{5}(?:-\d{4})?\b|[A-Z]\d[A-Z] ?\d[A-Z]\d\b|(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT) \d{4}\b|〒?\d{3}-\d{4}(?!\d)|\d{5}-\d{3}\b)"
+    r"|〒|[都道府県].{1,6}[市区町村郡]"
+)
+CONTACT = re.compile(
+    r"@|www\.|https?:|\b(?:tel|phone|fax|telefon|téléphone|tél|teléfono|telefono|telefone|telefoon|mobile?|iban|bic|swift|vat|ust|siret|siren|rcs|nif|cif"
+    r"|p\.? ?iva|c\.f|nipc|kvk|btw|abn|ein|hrb|hra|steuernummer|steuer-nr|tva|cnpj)\b|\bt\d{3}|登録番号|TEL|電話",
+    re.IGNORECASE,
+)
+NO_NAME = re.compile(
+    r"\d{3,}|@|www\.|https?:|[?!;€$£¥%=]|^\W*$|\b(?:page|seite|página|pagina)\b|^\(|\d{1,2}[./]\d{1,2}[./]\d{2,4}",
+    re.IGNORECASE,
+)
+COUNTRY = re.compile(
+    r"(?:germany|deutschland|france|frankreich|italia|italy|españa|spain|portugal|nederland|netherlands|belgië|belgium|belgique|österreich|austria"
+    r"|schweiz|suisse|switzerland|united kingdom|uk|usa|united states(?: of america)?|ireland|japan|日本|canada|australia|brasil|brazil|england|luxembourg)\.?",
+    re.IGNORECASE,
+)
+
+
+def companies(text: str) -> Iterator[str]:
+    """Yield the names in `text` (in normal form) that end with a legal form, or begin with a Japanese one."""
+    for piece in re.split(r"\s*[|·•;●▪]\s*|\s+[–—-]\s+", text):
+        if JAPANESE.search(piece):
+            for match in JAPANESE_COMPANY.finditer(piece):
+                if not POLITE.match(piece[match.end() :]):
+                    yield POLITE.sub("", match[0])
+            continue
+        for match in COMPANY.finditer(piece):
+            name = (match["name"] + match["more"]).strip(" ,(")
+            if (
+                letters(name) >= 4
+                and len(name) <= 70
+                and name.split()[0].strip(",") not in FORMS.split("|")
+            ):
+                yield name
+
+
+def clean_name(line: str) -> str | None:
+    """Return the name that a line of an address begins with; None when it is no name."""
+    line = POLITE.sub("", line.strip(" ,;:-–·|*"))
+    line = HONORIFIC.sub("", line).strip()
+    named = next(companies(line), None)
+    if named and line.startswith(named):
+        return named
+    line = re.split(r"\s*[|·•;]\s*|,\s+(?=\S*\d)|\s{3,}", line)[0].strip(" ,")
+    return line if is_name(line) else None
+
+
+def is_name(line: str) -> bool:
+    """Tell whether a line may be a name: some letters, no address, no label, no sentence."""
+    if not 2 <= letters(line) <= 60 or NO_NAME.search(line) or len(line.split()) > 9:
+        return False
+    if is_address(line) or COUNTRY.fullmatch(line):
+        return False
+    labels = [label for label in find_labels(line) if label.start == 0]
+    if any(
+        label.end - label.start >= 0.6 * len(line.rstrip(": .")) for label in labels
+    ) or line.endswith(":"):
+        return False
+    return (
+        bool(JAPANESE.search(line))
+        or line[0].isupper()
+        or line[0].isdigit()
+        or bool(re.match(r"[a-z]+[A-Z.]", line))
+    )
+
+
+def is_address(line: str) -> bool:
+    """Tell whether a line is a street, a town with its postal code, or both."""
+    return POSTAL.search(line) is not None or is_street(line)
+
+
+def is_street(line: str) -> bool:
+    """Tell whether a line names a street and a number."""
+    plain = fold(line)
+    return bool(re.search(r"\d", plain)) and _streets().search(plain) is not None
+
+
+def core(name: str) -> str:
+    """Return what is left of a name when its legal form is taken away, to compare it with others."""
+    plain = re.sub(rf"(?<!\w)(?:{FORMS})(?!\w)|{JAPANESE_FORMS}", " ", name)
+    return re.sub(r"[^\w]", "", squash(plain))
+
+
+@cache
+def _streets() -> re.Pattern[str]:
+    """Return a pattern for words that streets are called by; German and Dutch ones end longer words."""
+    known = sorted({fold(word) for word in words("place", "street")}, key=len, reverse=True)
+    whole = "|".join(re.escape(word) for word in known if not JAPANESE.search(word))
+    ends = "strasse|straße|str\\.|str|weg|platz|allee|gasse|straat|laan|plein|gracht|kade|dijk|ring|damm|ufer"
+    return re.compile(
+        rf"(?<!\w)(?:{whole})(?!\w)|\w(?:{ends})(?=[\s.,\d]|$)|丁目|番地|\d-\d+(?:-\d+)?$"
+    )

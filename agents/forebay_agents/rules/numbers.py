@@ -1,0 +1,88 @@
+"""Find the document's own number, among all the other numbers that documents bear."""
+
+import re
+from collections.abc import Iterator
+
+from forebay_agents.findings import Found
+from forebay_agents.rules.candidates import Candidate, choose
+from forebay_agents.rules.dates import readings
+from forebay_agents.rules.places import Answer, Document
+from forebay_agents.rules.text import letters
+
+TOKEN = re.compile(r"[#№]?\s?(?=[^\s,;]*\d)(?P<number>[A-Za-z0-9][\w./#\-–]*[\w]|\d)")
+PREFIX = re.compile(
+    r"(?P<number>[A-Z]{1,5}(?:[ .]?[A-Z0-9]{1,6})?(?:[ /-]{1,3}[A-Z]?\d[\w./-]*){1,4}|\d{1,6}(?: [\d/-]+){1,4})(?=$|[,;)])"
+)
+"""A number in several words: 'RE 2026 0017', 'FT A/123', '2026 / 17'."""
+
+NOT_IT = re.compile(
+    r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,}.*|(?:ATU|BE0|CHE|DE|ES|FR|GB|IT|NL|PT|LU|IE)\d{8,11}\w*|\+\d[\d ()/-]+"
+    r"|\d{1,2}:\d\d.*",
+)
+"""IBANs, VAT ids, phone numbers, times of day."""
+
+HOW = {"within": 0.0, "right": 0.0, "below": -0.03}
+
+
+def find_number(document: Document, kind: str) -> Found | None:
+    """Return the number that a label for this kind of document gives, else one for any kind."""
+    for candidates in (
+        _labelled(document, kind, 0.95) if kind else iter(()),
+        _titled(document, kind) if kind else iter(()),
+        _labelled(document, "any", 0.75),
+        _labelled(document, "invoice", 0.7) if kind in ("receipt", "credit_note") else iter(()),
+    ):
+        offered = list(candidates)
+        if offered:
+            return choose(document, offered)
+    return None
+
+
+def _labelled(document: Document, name: str, confidence: float) -> Iterator[Candidate]:
+    for answers in document.answers("number", name):
+        for answer in answers:
+            if answer.label.means("kind") and answer.how != "within":
+                continue
+            number = document_number(answer)
+            if number:
+                sure = confidence + HOW[answer.how] - 0.05 * answer.label.means("number", "other")
+                yield Candidate(number, sure, answer.spot, answer.words)
+                break
+
+
+def _titled(document: Document, kind: str) -> Iterator[Candidate]:
+    """Yield the number right after the title: 'Invoice 2026-17'."""
+    for spot in document.first:
+        for label in spot.labels[:1]:
+            if not label.means("kind", kind) or label.start > 1:
+                continue
+            for answer in document.answers_to(spot, label)[:1]:
+                number = document_number(answer)
+                is_near = answer.how == "within" or (
+                    answer.how == "right" and answer.spot.box[0] - spot.box[2] < 3 * spot.height
+                )
+                if number and is_near and re.search(r"\d{2}", number):
+                    yield Candidate(number, 0.8, answer.spot, answer.words)
+
+
+def document_number(answer: Answer) -> str | None:
+    """Return the number that a text begins with, unless it is a date, an IBAN or the like."""
+    text = answer.text.lstrip("#:№.° ")
+    match = PREFIX.match(text) or TOKEN.match(text)
+    if match is None or NOT_IT.fullmatch(text) or NOT_IT.match(match["number"]):
+        return None
+    number = match["number"].strip(" .,;-–")
+    rest = text[match.end() :].strip()
+    if answer.how != "within" and letters(rest) > 3 and not rest.startswith(("(", "/", "|", "-")):
+        return None
+    if len(number) > 40 or _is_date(text, number) or re.match(r"\s?%", rest):
+        return None
+    return number
+
+
+def _is_date(text: str, number: str) -> bool:
+    """Tell whether a number is a date as a whole; eight digits may be either."""
+    return any(
+        reading.start == 0 and reading.end >= len(number) and not reading.is_compact
+        for reading in readings(text)
+    )

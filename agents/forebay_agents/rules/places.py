@@ -1,0 +1,224 @@
+"""Find the value that belongs to a label: after it, to its right, or below it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from forebay_agents.pages import Box, Page
+from forebay_agents.rules import currencies
+from forebay_agents.rules.amounts import DecimalMark, amounts, decimal_mark
+from forebay_agents.rules.labels import Label, find_labels
+from forebay_agents.rules.text import JAPANESE, normal
+
+How = Literal["within", "right", "below"]
+
+REACH = 3.2
+"""How far below a label its value may begin, in heights of the label."""
+
+FILLER = " :.#=>*|)]}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spot:
+    """A segment in normal form, with its place on the page and the labels in it."""
+
+    text: str
+    box: Box
+    page: int
+    row: int
+    column: int
+    labels: Sequence[Label]
+
+    @property
+    def height(self) -> float:
+        """Its height in points, at least 1."""
+        return max(self.box[3] - self.box[1], 1.0)
+
+    def is_over(self, other: "Spot") -> bool:
+        """Tell whether it shares a part of its width with `other`."""
+        return self.box[0] < other.box[2] and other.box[0] < self.box[2]
+
+    def begins_with_label(self) -> bool:
+        """Tell whether it begins with a label that is no part of a value."""
+        return any(label.start <= 1 and self._is_firm(label) for label in self.labels[:1])
+
+    def _is_firm(self, label: Label) -> bool:
+        rest = self.text[label.end :].strip()
+        is_short = label.end - label.start < 4 and not JAPANESE.match(self.text[label.start])
+        return not rest or rest[0] == ":" or not is_short
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """A text that may hold the value of a label, and where it stands in regard to it."""
+
+    text: str
+    spot: Spot
+    how: How
+    label: Label
+    asked: Spot
+
+    @property
+    def words(self) -> str:
+        """The label and the text as they stand on the page."""
+        return self.spot.text if self.how == "within" else f"{self.asked.text} {self.spot.text}"
+
+
+@dataclass
+class Document:
+    """The pages of a document in normal form."""
+
+    pages: Sequence[Page]
+    sheets: list[list[list[Spot]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sheets = [
+            [
+                [
+                    _spot(segment.text, segment.box, page.number, index, column)
+                    for column, segment in enumerate(row)
+                ]
+                for index, row in enumerate(page.rows)
+            ]
+            for page in self.pages
+        ]
+
+    @cached_property
+    def spots(self) -> list[Spot]:
+        """All spots, in reading order."""
+        return [spot for sheet in self.sheets for row in sheet for spot in row]
+
+    @cached_property
+    def first(self) -> list[Spot]:
+        """The spots of the first page that has any."""
+        return next(([s for row in sheet for s in row] for sheet in self.sheets if sheet), [])
+
+    @cached_property
+    def text(self) -> str:
+        """All that is said, a spot a line."""
+        return "\n".join(spot.text for spot in self.spots)
+
+    @cached_property
+    def mark(self) -> DecimalMark | None:
+        """The mark before cents."""
+        return decimal_mark(spot.text for spot in self.spots)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Tell whether the document has sums, but none with cents, as those in yen are."""
+        found = [amount for spot in self.spots for amount in amounts(spot.text)]
+        return not any(amount.has_decimals() for amount in found)
+
+    @cached_property
+    def codes(self) -> set[str]:
+        """The currency codes that the document names."""
+        return set(re.findall(r"(?<![A-Z])[A-Z]{3}(?![A-Z])", self.text)) & currencies.codes()
+
+    @cached_property
+    def size(self) -> float:
+        """The usual height of its text, in points."""
+        heights = sorted(spot.height for spot in self.spots)
+        return heights[len(heights) // 2] if heights else 10.0
+
+    def page(self, spot: Spot) -> Page:
+        """Return the page that a spot stands on."""
+        return next(page for page in self.pages if page.number == spot.page)
+
+    def sheet(self, spot: Spot) -> list[list[Spot]]:
+        """Return the rows of the page that a spot stands on."""
+        for page, sheet in zip(self.pages, self.sheets, strict=True):
+            if page.number == spot.page:
+                return sheet
+        return []
+
+    def row(self, spot: Spot) -> list[Spot]:
+        """Return the row that a spot stands in."""
+        return self.sheet(spot)[spot.row]
+
+    def questions(self, group: str, *names: str) -> Iterator[tuple[Spot, Label]]:
+        """Yield each leading label with one of these meanings, and its spot."""
+        for spot in self.spots:
+            for label in spot.labels:
+                if label.leads and label.means(group, *names):
+                    yield spot, label
+
+    def answers(self, group: str, *names: str) -> Iterator[list[Answer]]:
+        """Yield, for each label with one of these meanings, what may answer it, best first."""
+        for spot, label in self.questions(group, *names):
+            yield self.answers_to(spot, label)
+
+    def answers_to(self, spot: Spot, label: Label) -> list[Answer]:
+        """Return what may answer a label: the rest of its spot, else what is right, then below."""
+        rest = _rest(spot, label)
+        if rest and not is_remark(rest):
+            return [Answer(rest, spot, "within", label, spot)]
+        found = [Answer(each.text, each, "right", label, spot) for each in self._right(spot, label)]
+        if not self.is_head(self.row(spot)):
+            found += [Answer(each.text, each, "below", label, spot) for each in self.below(spot)]
+        return found
+
+    def after(self, spot: Spot, label: Label) -> list[tuple[str, Spot]]:
+        """Return all texts after a label in its row, up to the next label, with their spots."""
+        rest = _rest(spot, label)
+        right = [(each.text, each) for each in self._right(spot, label)]
+        return [(rest, spot), *right] if rest else right
+
+    def below(self, spot: Spot) -> list[Spot]:
+        """Return the spots of the next row under `spot`, if near; none when they are labels."""
+        for row in self.sheet(spot)[spot.row + 1 : spot.row + 4]:
+            under = [each for each in row if spot.is_over(each)]
+            if not under:
+                continue
+            if under[0].box[1] - spot.box[3] > REACH * spot.height:
+                return []
+            return [] if any(each.begins_with_label() for each in under) else under
+        return []
+
+    def is_head(self, row: Sequence[Spot]) -> bool:
+        """Tell whether a row holds the heads of a table of items."""
+        heads = {
+            (spot.column, label.start)
+            for spot in row
+            for label in spot.labels
+            if label.leads and label.means("word", "column")
+        }
+        return len(heads) >= 2 or (len(heads) == 1 and len(row) >= 4)
+
+    def _right(self, spot: Spot, label: Label) -> list[Spot]:
+        if any(
+            other.start > label.start and other.leads
+            for other in spot.labels
+            if not _beside(spot, label, other)
+        ):
+            return []
+        found = []
+        for each in self.row(spot)[spot.column + 1 :]:
+            if each.begins_with_label():
+                break
+            found.append(each)
+        return found
+
+
+def is_remark(text: str) -> bool:
+    """Tell whether a text after a label still belongs to it: '(EUR)', 'in €', 'incl.', '19 %'."""
+    plain = re.sub(r"\(?@?\s?\d{1,2}(?:[.,]\d{1,3})?\s?%\)?", " ", text)
+    plain = re.sub(currencies.pattern(), " ", re.sub(r"[(\[][^)\]]*[)\]]?", " ", plain))
+    return re.fullmatch(r"(?:in|en|em|of|\W)*", plain.strip(), re.IGNORECASE) is not None
+
+
+def _rest(spot: Spot, label: Label) -> str:
+    """Return what stands after a label in its spot, up to the next label."""
+    following = (other.start for other in spot.labels if other.start >= label.end and other.leads)
+    return spot.text[label.end : next(following, None)].lstrip(FILLER).rstrip(" |;,/")
+
+
+def _beside(spot: Spot, label: Label, other: Label) -> bool:
+    """Tell whether two labels are one in two languages: 'Rechnung / Invoice', 'Total Summe'."""
+    return not re.search(r"\w", spot.text[label.end : other.start])
+
+
+def _spot(text: str, box: Box, page: int, row: int, column: int) -> Spot:
+    plain = normal(text)
+    return Spot(plain, box, page, row, column, find_labels(plain))

@@ -1,0 +1,164 @@
+"""Find the document's date, and the day until which to pay."""
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+from functools import cache
+
+from forebay_agents.findings import Found
+from forebay_agents.rules.candidates import Candidate, choose, found
+from forebay_agents.rules.country import countries
+from forebay_agents.rules.dates import Order, Reading, readings
+from forebay_agents.rules.labels import words
+from forebay_agents.rules.places import Answer, Document
+
+TITLE_ROWS = 45
+HOW = {"within": 0.0, "right": 0.0, "below": -0.02}
+GAP = re.compile(r"\W*(?:[^\W\d]+\.?\W*){0,3}")
+"""What may stand between a label and its date: 'le', 'den', a day of the week."""
+
+
+class Calendar:
+    """Read dates in the order that this document has them in."""
+
+    def __init__(self, document: Document, language: str | None) -> None:
+        self.order, self.confidence = _order(document, language)
+
+    def read(self, reading: Reading) -> tuple[date, float] | None:
+        """Return the day and how surely it is meant; None when it could be another."""
+        if reading.is_plain:
+            day = reading.day(None)
+            return (day, 1.0) if day else None
+        day = reading.day(self.order)
+        return (day, self.confidence) if day else None
+
+
+def find_date(document: Document, calendar: Calendar, kind: str) -> Found | None:
+    """Return the date under a label for this kind, else for any, else the lone one on top."""
+    tiers = [("any", 0.88)]
+    if kind:
+        tiers.insert(0, (kind, 0.95))
+    if kind == "receipt":
+        tiers.append(("invoice", 0.8))
+    for name, confidence in tiers:
+        offered = list(_labelled(document, calendar, name, confidence))
+        if name == "contract" and not offered:
+            offered = list(_in_sentences(document, calendar))
+        if offered:
+            return choose(document, offered)
+    return _lone(document, calendar)
+
+
+def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> Found | None:
+    """Return the printed day, else the one that terms give which count from the document's date."""
+    offered = list(_labelled(document, calendar, "due", 0.93))
+    if day:
+        offered = [each for each in offered if each.value >= day.value] or offered
+    if offered:
+        return choose(document, offered)
+    return _from_terms(document, day) if day else None
+
+
+def _labelled(
+    document: Document, calendar: Calendar, name: str, confidence: float
+) -> Iterator[Candidate]:
+    for answers in document.answers("date", name):
+        for answer in answers:
+            read = _first(answer, calendar)
+            if read is None:
+                continue
+            day, certainty = read
+            sure = (confidence + HOW[answer.how] - _doubt(answer, name)) * certainty
+            yield Candidate(day.isoformat(), sure, answer.spot, answer.words)
+            break
+
+
+def _doubt(answer: Answer, name: str) -> float:
+    """Return what to take off for a label that may also name another date."""
+    meant = {each for group, each in answer.label.meanings if group == "date"}
+    is_short = answer.label.end - answer.label.start < 4
+    return 0.05 * (is_short and name == "any") + 0.04 * ("other" in meant)
+
+
+def _first(answer: Answer, calendar: Calendar) -> tuple[date, float] | None:
+    """Return the date at the start of an answer, with no more than a few short words before it."""
+    for reading in readings(answer.text):
+        gap = answer.text[: reading.start]
+        is_short = answer.how != "within" and len(answer.text) < 40
+        if not (is_short or (len(gap) < 25 and GAP.fullmatch(gap))):
+            return None
+        return calendar.read(reading)
+    return None
+
+
+def _in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]:
+    """Yield the dates in sentences as 'This agreement is made on 3 March 2026 between …'."""
+    for spot in document.first:
+        for label in spot.labels:
+            if not label.means("date", "contract"):
+                continue
+            for reading in readings(spot.text[label.end :]):
+                read = calendar.read(reading)
+                if read and reading.start < 25:
+                    yield Candidate(read[0].isoformat(), 0.8 * read[1], spot, spot.text)
+                break
+
+
+def _lone(document: Document, calendar: Calendar) -> Found | None:
+    """Take the only date that stands by itself near the top, as a letter's does."""
+    offered = {}
+    for spot in document.first:
+        for reading in readings(spot.text) if spot.row < TITLE_ROWS else ():
+            alone = len(spot.text) - (reading.end - reading.start)
+            place = re.fullmatch(
+                r"[^\W\d][^\d]{1,25},?\s(?:le|den|the|a|il|el)?\s?", spot.text[: reading.start]
+            )
+            if (read := calendar.read(reading)) and (alone <= 12 or place):
+                offered[read[0]] = Candidate(read[0].isoformat(), 0.55 * read[1], spot, spot.text)
+    return found(document, offered.popitem()[1]) if len(offered) == 1 else None
+
+
+def _from_terms(document: Document, day: Found) -> Found | None:
+    for spot in document.spots:
+        match = _terms().search(spot.text)
+        days = next((int(each) for each in match.groups() if each), 0) if match else 0
+        if match and 0 < days <= 180:
+            due = date.fromisoformat(day.value) + timedelta(days=days)
+            return found(document, Candidate(due.isoformat(), 0.6, spot, match[0]))
+    return None
+
+
+@cache
+def _terms() -> re.Pattern[str]:
+    phrases = sorted(words("terms", "counted"), key=len, reverse=True)
+    return re.compile(
+        "|".join(
+            r"(?<!\w)" * phrase[0].isalnum()
+            + re.escape(phrase).replace(r"\ ", r"\s?[:.]?\s?").replace(r"\{n\}", r"(\d{1,3})")
+            + r"(?![^\W_])" * phrase.isascii()
+            for phrase in phrases
+        ),
+        re.IGNORECASE,
+    )
+
+
+def _order(document: Document, language: str | None) -> tuple[Order | None, float]:
+    """Return what comes first in a plain date, by other dates, else by language and country."""
+    seen: set[Order] = set()
+    for reading in readings(document.text):
+        orders = set(reading.meanings) & {"day", "month"}
+        text = document.text[reading.start : reading.end]
+        if len(orders) == 1 and re.fullmatch(r"\d{1,2}[/-]\d{1,2}[/-]\d+", text.replace(" ", "")):
+            seen |= orders
+    if seen:
+        return (seen.pop(), 0.97) if len(seen) == 1 else (None, 0.0)
+    where = countries(document.text)
+    if language == "ja":
+        return "year", 0.9
+    if language is not None and language != "en":
+        return "day", 0.9
+    if where - {"CA"} == {"US"}:
+        return "month", 0.85
+    if where and not where & {"US", "CA"}:
+        return "day", 0.85
+    return None, 0.0

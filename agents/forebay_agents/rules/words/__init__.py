@@ -1,0 +1,1 @@
+"""The words by which documents name their fields: a file for each language."""
