@@ -1,10 +1,9 @@
 """Cut a document into chunks of pages that fit a model's context, one page in hand at a time."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from forebay.jsonb import mended
-from forebay_agents.models.estimate import text_tokens
+from forebay_agents.models.estimate import Size
 from forebay_agents.pages import Page, Row, Segment
 
 SMALLEST = 200
@@ -120,13 +119,4 @@ class Cutter:
 
 def tokens_of(page: Page) -> int:
     """Return about how many tokens the page takes in a prompt."""
-    return text_tokens(1, *_sizes(row_text(row) for row in page.rows))
-
-
-def _sizes(texts: Iterable[str]) -> tuple[int, int]:
-    """Return how many characters the texts hold, and how many of them are wide."""
-    characters = wide = 0
-    for text in texts:
-        characters += len(text) + 1
-        wide += sum(character >= "\u2e80" for character in text)
-    return characters, wide
+    return Size.of("\n".join(map(row_text, page.rows))).tokens()

@@ -87,7 +87,7 @@ def _said(environment: Mapping[str, str], *settings: str) -> dict[str, str]:
         return {}
     for setting, value in said.items():
         if not value:
-            there = next(name for name, value in said.items() if value)
+            there = [name for name, value in said.items() if value][-1]
             raise Retry(f"{setting} is not set, but {there} is: set both, or neither.")
     return said
 

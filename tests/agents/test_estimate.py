@@ -1,0 +1,89 @@
+"""The tokens estimated at submission are within 30 % of the real prompts, on every sample."""
+
+from pathlib import Path
+
+import pytest
+
+from forebay_agents.models.answer import Answer, schema_text
+from forebay_agents.models.estimate import PAGE, PROMPT, Size, chunk_tokens, estimate_tokens
+from forebay_agents.models.model import prompt_of
+from forebay_agents.models.prompts import EXTRACT, prompt
+from forebay_lab.model_server.tokens import encode
+from forebay_lab.prompt_sizes import main, real_tokens, sizes, table
+from forebay_lab.samples import write_samples
+
+from .model_support import INVOICE, page, statement_pages
+
+LARGEST_DEVIATION = 0.3
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with all samples."""
+    folder = tmp_path_factory.mktemp("samples")
+    write_samples(folder)
+    return folder
+
+
+@pytest.mark.timeout(300)
+def test_every_sample_is_estimated_within_thirty_percent(folder: Path) -> None:
+    """The estimate from an inspection is close to the prompts that a tokenizer counts."""
+    found = list(sizes(sorted(folder.glob("*.pdf"))))
+    print(table(found))
+    assert len(found) >= 60
+    assert max(abs(one.deviation) for one in found) < LARGEST_DEVIATION
+
+
+def test_the_constant_for_a_call_is_the_prompt_that_is_sent() -> None:
+    """A changed prompt or schema shows here: the estimates would be off for every document."""
+    fixed = len(encode(prompt(EXTRACT))) + len(encode(schema_text(Answer)))
+    assert fixed == pytest.approx(PROMPT, rel=0.05)
+
+
+def test_what_is_counted_is_what_is_sent() -> None:
+    """The prompt of a page holds the instructions, the schema and the page's text."""
+    (sent,) = prompt_of([page(1, *INVOICE)])
+    assert prompt(EXTRACT) in sent
+    assert schema_text(Answer) in sent
+    assert "Gesamtbetrag   119,00 €" in sent
+
+
+def test_a_long_document_pays_the_prompt_for_every_chunk() -> None:
+    """More calls than one are estimated where the text fits no single one."""
+    sent = prompt_of(statement_pages(60))
+    assert len(sent) > 2
+    characters = sum(len(row) for row in sent) - len(sent) * 4000
+    text = Size(60, characters).tokens()
+    estimated = estimate_tokens(60, characters, 0)
+    assert estimated == text + PROMPT * -(-text // chunk_tokens(32_000))
+    assert estimated > 2 * PROMPT + 60 * PAGE
+    assert real_tokens(statement_pages(60)) > len(sent) * PROMPT
+
+
+def test_more_of_anything_is_never_estimated_as_less() -> None:
+    """Pages, characters, digits and wide characters each add to an estimate; nothing is 0."""
+    base = estimate_tokens(1, 1000, 100, 100)
+    assert estimate_tokens(0, 0, 0) == 0
+    assert estimate_tokens(2, 1000, 100, 100) > base
+    assert estimate_tokens(1, 1100, 100, 100) > base
+    assert estimate_tokens(1, 1000, 200, 100) > base
+    assert estimate_tokens(1, 1000, 100, 200) > base
+
+
+def test_the_size_of_a_text_tells_wide_characters_and_digits() -> None:
+    """Full-width digits are wide, narrow ones are digits."""
+    assert Size.of("合計 ¥1,155 １２") == Size(1, 12, 4, 4)
+
+
+def test_the_command_prints_the_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each document has a line, and the last line tells the worst; a bare folder says so."""
+    few = folder / "few"
+    few.mkdir(exist_ok=True)
+    (few / "receipt.pdf").write_bytes((folder / "us-receipt-till.pdf").read_bytes())
+    main([str(few)])
+    header, row, last = capsys.readouterr().out.splitlines()
+    assert header.split() == ["document", "pages", "real", "estimated", "deviation"]
+    assert row.startswith("receipt.pdf")
+    assert last.startswith("1 documents, at most ")
+    main([str(folder / "none")])
+    assert capsys.readouterr().out == "No document there can be read and has text.\n"
