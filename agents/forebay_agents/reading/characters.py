@@ -73,10 +73,10 @@ def read(textpage: Any, frame: Frame, drawings: Drawings, is_blank: Any) -> Char
     reader = _Reader(textpage, frame)
     for index in range(min(count, CHARACTERS)):
         text = reader.text(index)
-        if text == "\0" or text.isspace():
+        if text.isspace():
             if gap != "meant":
                 is_guess = pdfium.FPDFText_IsGenerated(textpage, index) == 1
-                gap = "guessed" if is_guess or text in "\r\n\0" else "meant"
+                gap = "guessed" if is_guess or text in "\r\n" else "meant"
             continue
         style, box = reader.style(index), reader.box(index)
         if _is_hidden(style, box, frame, drawings, is_blank):
@@ -118,9 +118,9 @@ class _Reader:
         code = pdfium.FPDFText_GetUnicode(self._page, index)
         if code == 2 and pdfium.FPDFText_IsHyphen(self._page, index) == 1:
             return LINE_HYPHEN
-        if code < 0xAD:
+        if 0 < code < 0xAD:
             return chr(code)
-        if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+        if code == 0 or code > 0x10FFFF or 0xD800 <= code < 0xE000:
             return "\ufffd"
         if code == 0xAD:
             return LINE_HYPHEN

@@ -29,6 +29,14 @@ ONE_THREAD = {"OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1"}
 Loss = Literal["time", "memory", "size", "crash"]
 
 
+DEATHS: dict[int, Loss] = {
+    signal.SIGXCPU: "time",
+    signal.SIGKILL: "memory",
+    signal.SIGABRT: "memory",
+}
+"""What a signal tells: the kernel kills where memory ends, and pdfium aborts where it gets none."""
+
+
 class Lost(Exception):
     """Say that the process was lost while it worked: it ran out of something, or crashed."""
 
@@ -131,7 +139,7 @@ class ReadingProcess:
     def _loss(self) -> Loss:
         """Tell what the process, whose output is closed, died of."""
         ended = os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
-        return "time" if ended and ended.si_status == signal.SIGXCPU else "crash"
+        return DEATHS.get(ended.si_status, "crash") if ended else "crash"
 
 
 def _environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:
