@@ -14,12 +14,16 @@ MOST_PLACES = 100
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where words stand: their page, the box around their segments, those rows and their text."""
+    """Where words stand: their page, the box around their segments, and the rows those are in.
+
+    `text` is that of the rows, `above` that of the row over them.
+    """
 
     page: int
     box: Box | None
     rows: range
     text: str
+    above: str
 
 
 def squeezed(text: str) -> str:
@@ -62,7 +66,8 @@ class Sheet:
         touched = self._segments[first : bisect_left(self._begins, end)]
         rows = range(touched[0][0], touched[-1][0] + 1)
         box = _union(segment.box for _, segment in touched)
-        return Place(self.number, box, rows, self.row_text(rows))
+        above = self.row_text([rows.start - 1])
+        return Place(self.number, box, rows, self.row_text(rows), above)
 
 
 def _union(boxes: Iterable[Box]) -> Box | None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate
 
-from forebay_agents.models.readings import plain
 from forebay_agents.pages import Page, Row
+from forebay_agents.rules.text import normal
 
 ROWS_AFTER = 2
 """Rows below an order that are kept back with it: orders go on beyond their first row."""
@@ -46,7 +46,7 @@ _ORDER = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS))
 
 def without_orders(page: Page) -> tuple[Page, list[str]]:
     """Return the page without rows that give orders to a model, and the notes on them."""
-    texts = [plain(_text(row)) for row in page.rows]
+    texts = [normal(_text(row)).casefold() for row in page.rows]
     found = list(_orders(texts))
     if not found:
         return page, []

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
-from babel.numbers import get_currency_symbol, is_currency
-
 from forebay_agents.findings import Evidence, Findings, Found, Line, Name
 from forebay_agents.models import readings
 from forebay_agents.models.answer import Answer, Item, Stated
@@ -31,23 +29,11 @@ TOLD = 0.4
 LONGEST_LABEL = 8
 """Words in a row with a label and its value; more make a sentence. Wide letters count half."""
 
-SIGN_LOCALES = (
-    *("en", "en_CA", "en_AU", "en_NZ", "en_SG", "en_HK", "es_MX", "pt_BR", "ja", "zh"),
-    *("pl", "cs", "sv", "nb", "da", "hu", "tr", "he", "ko", "hi"),
-)
-"""Whose readers know a sign for a currency: a bare $ is many dollars."""
-OTHER_SIGNS = {"EUR": ("euro",), "JPY": ("円",), "CNY": ("元",), "CHF": ("fr.",)}
-
 ROWS_OF_ITEM = 4
 """Rows from a line item's description down in which its numbers stand."""
 
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_SUM_WORDS = re.compile(
-    r"total|sum|amount|balance|\bdue\b|net|tax|vat|pay|betrag|gesamt|saldo|steuer|mwst|ust"
-    r"|zahl|montant|solde|\bh\.?t\b|tva|ttc|payer|base|importe|cuota|iva|pagar|importo|imposta"
-    r"|pagare|valor|imposto|bedrag|btw|betalen|合計|金額|総額|税|小計|残高|請求|計"
-)
 
 
 def verified(answer: Answer, pages: Sequence[Page]) -> Findings:
@@ -93,9 +79,14 @@ def _confidence(name: Name, place: Place, quote: str) -> float:
         return TOLD
     if name in DAYS and len(readings.days(quote)) > 1:
         return AMBIGUOUS
-    if name in SUMS:
-        return LABELLED if _SUM_WORDS.search(readings.plain(place.text)) else UNNAMED
-    return LABELLED if name == "kind" or _WORDS.search(place.text) else BARE
+    if name == "kind" or name in readings.named(place.text) or name in _headings(place):
+        return LABELLED
+    return UNNAMED if name in SUMS else BARE
+
+
+def _headings(place: Place) -> set[Name]:
+    """Return the fields that headings over the place name: a row without any digit."""
+    return set() if re.search(r"\d", place.above) else readings.named(place.above)
 
 
 def _words(text: str) -> float:
@@ -122,18 +113,18 @@ def _printed(value: str, quote: str) -> str | None:
 
 
 def _amount(value: str, quote: str) -> str | None:
-    """Return the sum with its decimals as printed in the quote."""
-    printed = readings.amounts(quote)
+    """Return the sum with its sign and decimals as printed in the quote."""
+    printed = readings.sums(quote)
     return next((printed[one] for one in _meant(value) if one in printed), None)
 
 
 def _meant(value: str) -> list[Decimal]:
-    """Return what the model may mean by a number: the plain decimal that it was asked for first."""
+    """Return how large a number a model may mean: a plain decimal is what it was asked for."""
     try:
         plain = Decimal(value.strip())
     except InvalidOperation:
-        return list(readings.amounts(value))
-    return [plain] if plain.is_finite() else []
+        return list(readings.sums(value))
+    return [abs(plain)] if plain.is_finite() else []
 
 
 def _day(value: str, quote: str) -> str | None:
@@ -147,14 +138,8 @@ def _day(value: str, quote: str) -> str | None:
 
 
 def _currency(value: str, quote: str) -> str | None:
-    """Return the code if the quote holds it, or a sign that stands for it somewhere."""
     code = value.strip().upper()
-    if not is_currency(code):
-        return None
-    said = readings.plain(quote)
-    signs = {get_currency_symbol(code, locale) for locale in SIGN_LOCALES}
-    signs |= {code, *OTHER_SIGNS.get(code, ())}
-    return code if any(readings.plain(sign) in said for sign in signs) else None
+    return code if code in readings.codes(quote) else None
 
 
 def _line(item: Item, sheets: Sequence[Sheet]) -> Line | None:
