@@ -10,6 +10,7 @@ import pytest
 
 from forebay.agent import Result
 from forebay_lab.samples import Sample, write_samples
+from support.scans import FakeTesseract
 
 Parse = Callable[[Path], Result]
 
@@ -58,6 +59,28 @@ def parse(monkeypatch: pytest.MonkeyPatch) -> Parse:
         return run(RecordedAttempt({"document": path.name, "name": path.name}))
 
     return parse
+
+
+@pytest.fixture
+def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the only storage root."""
+    folder = tmp_path / "storage"
+    folder.mkdir()
+    monkeypatch.setenv("FOREBAY_STORAGE_ROOTS", str(folder))
+    return folder
+
+
+@pytest.fixture
+def tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], FakeTesseract]:
+    """Return a function that puts a tesseract of so many seconds a page before the real one."""
+
+    def install(seconds: float) -> FakeTesseract:
+        (tmp_path / "bin").mkdir()
+        fake = FakeTesseract(tmp_path / "bin", seconds)
+        monkeypatch.setenv("PATH", fake.path)
+        return fake
+
+    return install
 
 
 @pytest.fixture(scope="session")

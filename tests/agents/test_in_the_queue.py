@@ -20,27 +20,6 @@ Db = psycopg.Connection
 
 
 @pytest.fixture
-def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the folder that the agent reads documents from."""
-    folder = tmp_path / "storage"
-    folder.mkdir()
-    monkeypatch.setenv("FOREBAY_STORAGE_ROOTS", str(folder))
-    return folder
-
-
-@pytest.fixture
-def tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], FakeTesseract]:
-    """Return a function that puts a tesseract of so many seconds a page before the real one."""
-
-    def install(seconds: float) -> FakeTesseract:
-        fake = FakeTesseract(tmp_path, seconds)
-        monkeypatch.setenv("PATH", fake.path)
-        return fake
-
-    return install
-
-
-@pytest.fixture
 def daemon(role_dsn: Callable[..., str], tmp_path: Path) -> Iterator[None]:
     """Run a daemon beside the test."""
     with running(role_dsn("worker", "agent"), tmp_path / "logs"):

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from forebay.agent import Reject, Retry
+from forebay_agents.models import Vision
+from forebay_agents.pages import Page
 from forebay_agents.parse_document import run
+from forebay_agents.reading.reader import Reader
+from support.scans import FakeTesseract, write_scan
 
-from .conftest import RecordedAttempt
-from .pdfs import pdf
+from .conftest import Parse, RecordedAttempt
+from .pdfs import pdf, text
+
+LINES = ("Invoice", "Invoice number: A-17", "Invoice date: 2026-03-04", "Total due: 99.50 EUR")
+INVOICE = text(*((50, 700 - 20 * place, line) for place, line in enumerate(LINES)))
 
 
 @pytest.mark.parametrize("document", ["../secret.pdf", "/etc/passwd", "a/../../secret.pdf", "link"])
@@ -39,3 +50,198 @@ def test_without_a_root_no_document_is_read(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delenv("FOREBAY_STORAGE_ROOTS", raising=False)
     with pytest.raises(Retry, match="FOREBAY_STORAGE_ROOTS is not set"):
         run(RecordedAttempt({"document": "a.pdf"}))
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty"),
+        (b"PK\x03\x04 a word processor's file", "not a PDF"),
+        (b"%PDF-1.7\nand nothing more", "broken"),
+        (pdf([INVOICE])[:300], "broken"),
+        (pdf([]), "without pages"),
+    ],
+    ids=["FL4_empty", "not_a_pdf", "header_only", "cut_off", "FL4_zero_pages"],
+)
+def test_unreadable_files_are_refused_for_good(
+    content: bytes, reason: str, tmp_path: Path, parse: Parse
+) -> None:
+    """A file that no attempt can read is rejected as bad input, in one sentence."""
+    (tmp_path / "file.pdf").write_bytes(content)
+    with pytest.raises(Reject, match=reason) as refused:
+        parse(tmp_path / "file.pdf")
+    assert refused.value.kind == "bad_input"
+    assert refused.value.reason.endswith(".")
+
+
+@pytest.mark.parametrize(("name", "reason"), [("gone.pdf", "does not exist"), ("", "a folder")])
+def test_what_is_no_file_is_refused(tmp_path: Path, parse: Parse, name: str, reason: str) -> None:
+    """A payload that names a folder, or a file which is not there, says so."""
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(Reject, match=reason):
+        parse(tmp_path / (name or "folder"))
+
+
+def test_fl4_a_blank_page_is_valid(tmp_path: Path, parse: Parse) -> None:
+    """A page without text is no error: it is said, and the result is not trusted."""
+    (tmp_path / "blank.pdf").write_bytes(pdf([b""]))
+    result = parse(tmp_path / "blank.pdf")
+    assert result.data["page_count"] == 1
+    assert result.data["fields"] == {}
+    assert result.data["notes"] == ["No page has text: the document is blank."]
+    assert result.confidence is not None
+    assert result.confidence < 0.5
+
+
+def test_fields_come_with_their_evidence(tmp_path: Path, parse: Parse) -> None:
+    """Each field says on which page and where on it the words stand."""
+    (tmp_path / "invoice.pdf").write_bytes(pdf([b"", INVOICE]))
+    data = parse(tmp_path / "invoice.pdf").data
+    assert data["fields"]["total"] == "99.50"
+    evidence = data["evidence"]["total"]
+    assert (evidence["page"], evidence["source"]) == (2, "text")
+    assert "99.50" in evidence["text"]
+    left, top, right, bottom = evidence["box"]
+    assert 0 < left < right < 600
+    assert 150 < top < bottom < 170
+
+
+def test_broken_pages_are_told_and_only_broken_pages_are_refused(
+    tmp_path: Path, parse: Parse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One broken page among good ones is a note; nothing but broken pages is a refusal."""
+    read = Reader.page
+
+    def broken(reader: Reader, number: int) -> Page:
+        note = f"Page {number} is broken."
+        is_broken = number <= count
+        return Page(number, is_broken=True, notes=[note]) if is_broken else read(reader, number)
+
+    monkeypatch.setattr(Reader, "page", broken)
+    (tmp_path / "two.pdf").write_bytes(pdf([INVOICE, INVOICE]))
+    count = 1
+    assert "Page 1 is broken." in parse(tmp_path / "two.pdf").data["notes"]
+    count = 2
+    with pytest.raises(Reject, match="none of its pages"):
+        parse(tmp_path / "two.pdf")
+
+
+def test_progress_is_told_at_most_twice_a_second(tmp_path: Path, storage: Path) -> None:
+    """Nothing done, the first page and the last page are reported, and no burst between them."""
+    (storage / "many.pdf").write_bytes(pdf([INVOICE] * 40))
+    attempt = RecordedAttempt({"document": "many.pdf"})
+    run(attempt)
+    assert attempt.reports[:2] == [(0, 1), (1, 40)]
+    assert attempt.reports[-1] == (40, 40)
+    assert len(attempt.reports) < 10
+
+
+def test_a_cancelled_attempt_stops_at_the_next_page(storage: Path) -> None:
+    """Cancellation is noticed between two pages, and no result comes of it."""
+    (storage / "many.pdf").write_bytes(pdf([INVOICE] * 40))
+    with pytest.raises(Retry, match="Stopped on request at page 2 of 40"):
+        run(RecordedAttempt({"document": "many.pdf"}, cancel_after=2))
+
+
+def test_an_attempt_whose_time_is_over_stops_within_a_page(
+    storage: Path, tesseract: Callable[[float], FakeTesseract]
+) -> None:
+    """A deadline that passes while a page is read ends the attempt, as a timeout."""
+    tesseract(60)
+    write_scan(storage / "scan.pdf", 1)
+
+    class Deadline(RecordedAttempt):
+        def seconds_left(self) -> float:
+            return until - time.monotonic()
+
+    until = time.monotonic() + 1.5
+    with pytest.raises(Retry, match="time was over at page 1 of 1") as stopped:
+        run(Deadline({"document": "scan.pdf"}))
+    assert stopped.value.kind == "timeout"
+    assert time.monotonic() - until < 1
+
+
+def test_scans_are_read_with_ocr_when_it_is_there(
+    storage: Path, tesseract: Callable[[float], FakeTesseract]
+) -> None:
+    """A page without text is read with tesseract, and says so; its words are in the text."""
+    fake = tesseract(0)
+    write_scan(storage / "scan.pdf", 3)
+    data = run(RecordedAttempt({"document": "scan.pdf"})).data
+    assert fake.calls == 3
+    assert [(page["is_scanned"], page["source"]) for page in data["pages"]] == [(True, "ocr")] * 3
+    assert data["text"].count("INV-7") == 3
+
+
+def test_scans_without_ocr_are_told(storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can read a scan, the result says which pages are scans, and trusts nothing."""
+    monkeypatch.setattr("forebay_agents.scans.ocr_is_installed", lambda: False)
+    write_scan(storage / "scan.pdf", 2)
+    result = run(RecordedAttempt({"document": "scan.pdf"}))
+    assert result.data["notes"] == [
+        "Scanned and not read, for want of OCR and of a vision model: pages 1-2."
+    ]
+    assert result.confidence is not None
+    assert result.confidence < 0.1
+
+
+class FakeVision:
+    """Read every picture but those of some pages, which are refused."""
+
+    def __init__(self, refused: set[int]) -> None:
+        self.refused = refused
+
+    def read(self, number: int, png: bytes, page: Page, *_: object) -> Page:
+        assert png.startswith(b"\x89PNG")
+        if number in self.refused:
+            raise Reject("It refused the picture's content.", "content_filtered")
+        return Page(number, text=f"seen {number}", is_scanned=True, source="vision")
+
+
+def test_a_vision_model_goes_before_ocr(
+    storage: Path,
+    tesseract: Callable[[float], FakeTesseract],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Scans go to the vision model that is configured; a page that it refuses is read with OCR."""
+    fake = tesseract(0)
+    monkeypatch.setattr(Vision, "from_environment", lambda: FakeVision(refused={2}))
+    write_scan(storage / "scan.pdf", 3)
+    data = run(RecordedAttempt({"document": "scan.pdf"})).data
+    assert [page["source"] for page in data["pages"]] == ["vision", "ocr", "vision"]
+    assert fake.calls == 1
+    assert "did not read page 2: It refused" in data["notes"][0]
+
+
+def test_what_was_read_before_a_failure_is_not_read_again(
+    storage: Path,
+    tesseract: Callable[[float], FakeTesseract],
+) -> None:
+    """The next attempt takes the pages that OCR has read from beside the document."""
+    fake = tesseract(0)
+    write_scan(storage / "scan.pdf", 6)
+    with pytest.raises(Retry):
+        run(RecordedAttempt({"document": "scan.pdf"}, cancel_after=2))
+    before = fake.calls
+    assert before >= 1
+    assert len(list((storage / "scan.pdf.forebay").iterdir())) == before
+    data = run(RecordedAttempt({"document": "scan.pdf"})).data
+    assert fake.calls == 6
+    assert data["text"].count("INV-7") == 6
+    assert [path.name for path in storage.iterdir()] == ["scan.pdf"]
+
+
+def test_a_damaged_checkpoint_is_read_anew(
+    storage: Path, tesseract: Callable[[float], FakeTesseract]
+) -> None:
+    """A checkpoint that holds no page, or is of another file, costs one page of OCR."""
+    fake = tesseract(0)
+    write_scan(storage / "scan.pdf", 6)
+    with pytest.raises(Retry):
+        run(RecordedAttempt({"document": "scan.pdf"}, cancel_after=2))
+    for path in (storage / "scan.pdf.forebay").iterdir():
+        kept: dict[str, Any] = json.loads(path.read_bytes())
+        path.write_text(json.dumps(kept | {"value": {"number": "odd"}}))
+    before = fake.calls
+    assert run(RecordedAttempt({"document": "scan.pdf"})).data["text"].count("INV-7") == 6
+    assert fake.calls == before + 6

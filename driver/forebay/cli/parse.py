@@ -141,14 +141,14 @@ def _print_block(row: Row, *, full: bool) -> None:
 def _report(folder: Path) -> Report:
     """Compare the folder's files with their truth; those without one are told and left out."""
     _require_agents()
-    from forebay_agents.check import compare
-
     paths = documents.pdfs_below(folder)
     known = [path for path in paths if path.with_suffix(".json").is_file()]
     for path in set(paths) - set(known):
         output.note(f"{path} has no truth file beside it and is left out.")
     if not known:
         raise Refused(f"{folder} holds no PDF with a truth file: write NAME.json beside NAME.pdf.")
+    from forebay_agents.check import compare
+
     truths = [_truth(path.with_suffix(".json")) for path in known]
     return compare(list(zip(_parsed(known), truths, strict=True)))
 
