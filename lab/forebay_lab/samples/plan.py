@@ -54,6 +54,7 @@ class Plan:
     has_shipping: bool = False
     is_paid: bool = False
     is_negative: bool = False
+    negative: str = "-{}"
     due: Literal["printed", "counted", "none"] = "printed"
     by: int | None = None
     to: int | None = None
@@ -61,7 +62,7 @@ class Plan:
 
     def voice(self) -> Voice:
         """Return how the document writes; the same at each call."""
-        return Voice(MARKETS[self.market], Random(self.name), self.money, self.days)
+        return Voice(MARKETS[self.market], Random(self.name), self.money, self.days, self.negative)
 
     def bill(self) -> Bill:
         """Return the document of trade that is planned; the same at each call."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from forebay_lab.samples.accounts import Account, Agreement
 from forebay_lab.samples.bill import Bill, Truth
-from forebay_lab.samples.layouts import agreements, banking, counter, japan, trade
+from forebay_lab.samples.layouts import agreements, banking, counter, japan, office, trade
 from forebay_lab.samples.layouts.parts import number_pages
 from forebay_lab.samples.plan import Plan
 from forebay_lab.samples.sheet import A4, LANDSCAPE, LETTER, Sheet
@@ -23,6 +23,8 @@ TRADE: dict[str, Any] = {
     "letter": trade.letter,
     "goods_only": trade.goods_only,
     "purchase": trade.purchase,
+    "sentence": office.sentence,
+    "ledger": office.ledger,
     "till_roll": counter.till_roll,
     "online": counter.online,
     "hotel": counter.hotel,

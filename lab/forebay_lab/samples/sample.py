@@ -14,6 +14,8 @@ from forebay_lab.samples.printing import Printed, print_plan
 from forebay_lab.samples.special import SPECIAL, Finish, print_special
 
 Priority = Literal["urgent", "normal", "bulk"]
+MOST_LINES = 1000
+"""Of more lines results hold the beginning only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,10 @@ class Sample:
     outcome: Literal["completed", "failed"] = "completed"
 
     def truth(self) -> dict[str, Any]:
-        """Return what the truth file says; lines only where the document has some."""
+        """Return what the truth file says; its lines only where a result has room for them."""
         if self.outcome == "failed":
             return {"status": "failed"}
-        lines = {"lines": self.lines} if self.lines else {}
+        lines = {"lines": self.lines} if 0 < len(self.lines) <= MOST_LINES else {}
         return {"status": "completed", "pages": self.pages, "fields": self.fields} | lines
 
 

@@ -19,12 +19,16 @@ class Voice:
     """Choose one of a market's ways for each thing that a document says, and keep to it.
 
     `money` is a sum in the way that sums are to be written, such as "€ 1.234,56"; `days` is a date
-    pattern of Unicode TR 35, or one of the Japanese eras: "reiwa", "reiwa wide", "R.M.d".
+    pattern of Unicode TR 35, or one of the Japanese eras: "reiwa", "reiwa wide", "R.M.d". `negative` is how
+    less than nothing is written.
     """
 
-    def __init__(self, market: Market, random: Random, money: str = "", days: str = "") -> None:
+    def __init__(
+        self, market: Market, random: Random, money: str = "", days: str = "", negative: str = "-{}"
+    ) -> None:
         self.market = market
         self._words = {key: random.choice(ways) for key, ways in market.words.items()}
+        self._negative = negative
         self._days = days or random.choice(market.days)
         example = re.fullmatch(r"(\D*)(\d.*\d)(\D*)", money or random.choice(market.money))
         assert example is not None
@@ -44,13 +48,19 @@ class Voice:
 
     def number(self, value: Decimal) -> str:
         """Write a sum without its currency."""
-        text = f"{value:,}".translate(str.maketrans({",": self._group, ".": self._point}))
-        return text.translate(WIDE) if self._is_wide else text
+        marks = str.maketrans({",": self._group, ".": self._point})
+        text = f"{abs(value):,}".translate(WIDE | marks if self._is_wide else marks)
+        return self._negative.format(text) if value < 0 else text
 
     def money(self, value: Decimal) -> str:
-        """Write a sum with its currency; the minus of a negative one comes first."""
-        sign = "-" if value < 0 else ""
-        return f"{sign}{self._before}{self.number(abs(value))}{self._after}"
+        """Write a sum with its currency, and with its minus first."""
+        text = f"{self._before}{self.number(abs(value))}{self._after}"
+        return self._negative.format(text) if value < 0 else text
+
+    @property
+    def sign(self) -> str:
+        """Return the sign or code of the currency."""
+        return self._before.strip() or self._after.strip()
 
     def day(self, day: date) -> str:
         """Write a date."""

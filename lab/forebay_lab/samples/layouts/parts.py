@@ -12,6 +12,7 @@ from forebay_lab.samples.writing import Voice
 Pairs = list[tuple[str, str]]
 WIDTHS: dict[str, float] = {
     "position": 11,
+    "code": 22,
     "quantity": 20,
     "unit": 18,
     "price": 27,
@@ -115,6 +116,7 @@ def _column(key: str, voice: Voice, rest: float) -> Column:
 def _cells(item: Item, number: int, voice: Voice, keys: Sequence[str]) -> list[str]:
     said = {
         "position": str(number),
+        "code": f"{len(item.description):02}-{4000 + 37 * number}",
         "item": item.description,
         "quantity": voice.number(item.quantity),
         "unit": item.unit,
