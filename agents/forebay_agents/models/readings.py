@@ -11,11 +11,13 @@ from decimal import Decimal
 from forebay_agents.findings import Name
 from forebay_agents.rules import currencies, dates, labels
 from forebay_agents.rules.amounts import DecimalMark, amounts
-from forebay_agents.rules.text import normal
+from forebay_agents.rules.text import JAPANESE, normal
 
 MARKS: tuple[DecimalMark, ...] = (".", ",")
 
 _GAP = re.compile(r"\n|\s{3,}")
+_UNSPACED = re.compile(rf"(?<={JAPANESE.pattern})(?=[-¥]?\d)")
+"""Where a number begins right behind Japanese words."""
 _UNIT = re.compile(r"(?<=\d)\s?[^\W\d_]+\.?")
 """Words behind a number: 2 pcs, 3 h."""
 
@@ -27,7 +29,8 @@ def sums(text: str) -> dict[Decimal, str]:
     """
     found: dict[Decimal, str] = {}
     for piece in _pieces(text):
-        for form in {piece, _UNIT.sub(" ", piece)}:
+        spaced = _UNSPACED.sub(" ", piece)
+        for form in {spaced, _UNIT.sub(" ", spaced)}:
             for amount in amounts(form):
                 for value in {amount.value(mark) for mark in MARKS}:
                     found[abs(value)] = max(found.get(abs(value), ""), str(value), key=len)

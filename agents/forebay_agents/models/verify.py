@@ -52,7 +52,9 @@ def verified(answer: Answer, pages: Sequence[Page]) -> Findings:
             notes.append(f"The model's {name.replace('_', ' ')} was left out: {found}.")
     lines = [line for item in answer.lines if (line := _line(item, sheets))]
     if lost := len(answer.lines) - len(lines):
-        notes.append(f"{lost} of the model's line items were left out: they stand on no page.")
+        notes.append(
+            f"{lost} of the model's line items were left out: they do not stand in the document so."
+        )
     return Findings(fields, lines, notes)
 
 
