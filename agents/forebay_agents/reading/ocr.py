@@ -1,5 +1,6 @@
 """Read the picture of a page with tesseract."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from PIL import Image
 
 from forebay_agents.pages import Box, Page
 from forebay_agents.reading.characters import Character
+from forebay_agents.reading.drawings import Rule
 from forebay_agents.reading.errors import OcrUnavailable
 from forebay_agents.reading.geometry import Frame, as_shown
 from forebay_agents.reading.pdf import Pdf, coverage
@@ -47,7 +49,7 @@ def read(pdf: Pdf, number: int, languages: Sequence[str]) -> Page:
     frame = pdf.frame(number)
     picture = pdf.image(number, DPI).convert("L")
     words = _best(picture, frame, _packs(languages))
-    laid_out, _ = lay_out(words.found, frame)
+    laid_out, _ = lay_out(words.found, frame, words.bars)
     return Page(
         number,
         width=round(frame.width, 1),
@@ -64,10 +66,14 @@ def read(pdf: Pdf, number: int, languages: Sequence[str]) -> Page:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """What tesseract made of a picture, and how sure it is, weighted by length, from 0 to 1."""
+    """What tesseract made of a picture, and how sure it is, weighted by length, from 0 to 1.
+
+    `bars` are the lines of a table that it took for letters.
+    """
 
     found: list[Character]
     certainty: float
+    bars: list[Rule]
 
 
 def _best(picture: Image.Image, frame: Frame, packs: str) -> _Words:
@@ -99,21 +105,35 @@ def _words(picture: Image.Image, angle: int, frame: Frame, packs: str) -> _Words
         )
     scale = frame.width / picture.width
     found, weight, sure = [], 0, 0.0
+    bars: list[Rule] = []
     line: Box = (0.0, 0.0, 0.0, 0.0)
-    for index, text in enumerate(data["text"]):
+    for index, word in enumerate(data["text"]):
+        text = _plain(word)
         left, top = data["left"][index] * scale, data["top"][index] * scale
         right = left + data["width"][index] * scale
         bottom = top + data["height"][index] * scale
         if data["level"][index] == LINE:
             line = (left, top, right, bottom)
-        if not text.strip() or data["conf"][index] < DOUBTFUL:
+        bars += [Rule(x, top, bottom) for x in _bars(word, left, right)]
+        if not text or data["conf"][index] < DOUBTFUL:
             continue
         box = as_shown((left, line[1], right, line[3]), angle, frame.width, frame.height)
         x, y, *_ = as_shown((left, line[3], left, line[3]), angle, frame.width, frame.height)
-        found.append(Character(text.strip(), box, (x, y), angle, "meant"))
+        found.append(Character(text, box, (x, y), angle, "guessed"))
         weight += len(text)
         sure += len(text) * data["conf"][index]
-    return _Words(found, sure / weight / 100 if weight else 0.0)
+    return _Words(found, sure / weight / 100 if weight else 0.0, bars)
+
+
+def _plain(word: str) -> str:
+    """Return a word without the lines beside it, and with the yen sign that looks like a slash."""
+    return re.sub(r"^\\(?=\d)", "¥", word.strip(" |"))
+
+
+def _bars(word: str, left: float, right: float) -> list[float]:
+    """Return where a word has lines of a table at its ends."""
+    ends = ((word.startswith("|"), left), (word.endswith("|"), right))
+    return [x for is_there, x in ends if is_there]
 
 
 @contextmanager

@@ -1,36 +1,36 @@
 """Put the characters of a page back into the rows that a reader sees.
 
 A PDF holds text in the order in which it was drawn, so that a label and its value may be far apart
-in the text. Their places on the page bring them together again. Gaps are measured in heights of
-the text, which is about the line height that its font asks for.
+in the text. Their places on the page bring them together again.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import groupby, pairwise
-from statistics import median
 
 from forebay_agents.pages import Box, Row, Segment
-from forebay_agents.reading.characters import LINE_HYPHEN, Character, Gap
+from forebay_agents.reading.characters import LINE_HYPHEN, Character
 from forebay_agents.reading.drawings import Rule
 from forebay_agents.reading.geometry import Frame, as_shown, union, upright
+from forebay_agents.reading.pieces import (
+    WORD_GAP,
+    Piece,
+    as_seen,
+    column,
+    is_wide,
+    lower_height,
+    on_one_line,
+)
 
 WIDE_GAP = 0.75
 """Wider gaps part segments."""
 
 BARE_GAP = 0.38
 """So do gaps of this width without a space in them, on a page that draws its spaces."""
-
-WORD_GAP = 0.12
-"""Wider gaps part words, where pdfium sees one too."""
-
-STRAY_GAP = 0.3
-"""Wider gaps part words in any case."""
 
 COLUMN = 4
 """So many wide characters, each right under the one before, are written from top to bottom."""
@@ -40,26 +40,6 @@ LEADER = 5
 """So many equal marks in a row lead the eye from one cell to the next, and are no words.
 
 Fewer are none either where they stand alone."""
-
-
-@dataclass(slots=True)
-class Piece:
-    """Letters drawn one after the other, turned upright; `gaps` are what precedes each of them."""
-
-    texts: list[str]
-    gaps: list[tuple[float, Gap]]
-    box: Box
-    base: float
-
-    @property
-    def height(self) -> float:
-        return self.box[3] - self.box[1]
-
-    @property
-    def spacing(self) -> float:
-        """How far the letters are spaced out at least; 0 as long as only two are known."""
-        gaps = [gap for gap, _ in self.gaps[1:]]
-        return max(min(gaps), 0.0) if len(gaps) > 1 else 0.0
 
 
 def lay_out(
@@ -75,7 +55,7 @@ def lay_out(
     found: list[Row] = []
     texts: list[str] = []
     for angle in sorted(groups, key=lambda angle: -len(groups[angle])):
-        pieces = _as_seen(list(_pieces(groups[angle], angle, frame)))
+        pieces = as_seen(list(_pieces(groups[angle], angle, frame)))
         layout = _Layout(pieces, walls if angle == 0 else ())
         for row in layout.rows():
             found.append([replace(s, box=_shown(s.box, angle, frame)) for s in row])
@@ -104,28 +84,6 @@ def _pieces(characters: Sequence[Character], angle: int, frame: Frame) -> Iterat
             yield Piece([character.text], [(0.0, character.gap)], box, base)
 
 
-def _as_seen(pieces: list[Piece]) -> list[Piece]:
-    """Return pieces with those that are written from right to left in the order seen."""
-    seen: list[Piece] = []
-    for is_leftward, same in groupby(pieces, key=lambda piece: _is_leftward(piece.texts[0])):
-        run = list(same)
-        if is_leftward:
-            run.reverse()
-            kinds = ["", *(piece.gaps[0][1] for piece in run)]
-            for piece, kind in zip(run, kinds, strict=False):
-                piece.gaps = [(0.0, kind)]
-        seen += run
-    return seen
-
-
-def _is_leftward(text: str) -> bool:
-    return text > "\u0590" and unicodedata.bidirectional(text[0]) in ("R", "AL")
-
-
-def _copy(piece: Piece) -> Piece:
-    return replace(piece, texts=[*piece.texts], gaps=[*piece.gaps])
-
-
 def _slanted(characters: Sequence[Character]) -> list[Row]:
     """Return words across the page, such as a watermark, as they were drawn."""
     if not characters:
@@ -146,10 +104,10 @@ class _Layout:
 
     def rows(self) -> list[Row]:
         """Return the rows, from top to bottom; columns come after them."""
-        runs = [_copy(run) for run in self._drawn]
+        runs = [run.copy() for run in self._drawn]
         lines = [list(_once(sorted(line, key=lambda piece: piece.box[0]))) for line in _lines(runs)]
-        rows = [[Segment(_text(run), run.box) for run in self._runs(line)] for line in lines]
-        rows += [[Segment(_text(column), column.box)] for column in self._columns]
+        rows = [[Segment(run.text(), run.box) for run in self._runs(line)] for line in lines]
+        rows += [[Segment(piece.text(), piece.box)] for piece in self._columns]
         worded = ([s for s in row if not LEADERS.issuperset(s.text)] for row in rows)
         return [_closed_up(row) for row in worded if row]
 
@@ -157,11 +115,11 @@ class _Layout:
         """Return the lines in the order drawn; a word that a hyphen parts is whole."""
         text, before = "", None
         for run in [*self._drawn, *self._columns]:
-            line = _text(run, LINE_HYPHEN)
+            line = run.text(LINE_HYPHEN)
             if text.endswith(LINE_HYPHEN):
                 text = text[:-1] + ("" if line[0].islower() else "-\n")
             elif before:
-                text += " " if _on_one_line(before, run) else "\n"
+                text += " " if on_one_line(before, run) else "\n"
             text, before = text + line, run
         return text.replace(LINE_HYPHEN, "-")
 
@@ -170,10 +128,7 @@ class _Layout:
         run: Piece | None = None
         for piece in pieces:
             if run is not None and self._belong(run, piece):
-                gap = (piece.box[0] - run.box[2], piece.gaps[0][1])
-                run.texts += piece.texts
-                run.gaps += [gap, *piece.gaps[1:]]
-                run.box = union(run.box, piece.box)
+                run.add(piece)
             else:
                 if run is not None:
                     yield run
@@ -182,9 +137,9 @@ class _Layout:
             yield run
 
     def _belong(self, one: Piece, other: Piece) -> bool:
-        if not _on_one_line(one, other):
+        if not on_one_line(one, other):
             return False
-        gap, height = other.box[0] - one.box[2], _height(one, other)
+        gap, height = other.box[0] - one.box[2], lower_height(one, other)
         if gap <= WORD_GAP * height:
             return gap > -height
         widest = WIDE_GAP if other.gaps[0][1] == "meant" else self._bare_gap
@@ -206,8 +161,8 @@ def _draws_spaces(pieces: Sequence[Piece]) -> bool:
     """Tell whether words are parted by spaces, and not by places alone."""
     balance = 0
     for one, other in pairwise(pieces):
-        gap = (other.box[0] - one.box[2]) / _height(one, other)
-        if WORD_GAP < gap <= BARE_GAP and _on_one_line(one, other):
+        gap = (other.box[0] - one.box[2]) / lower_height(one, other)
+        if WORD_GAP < gap <= BARE_GAP and on_one_line(one, other):
             balance += 1 if other.gaps[0][1] == "meant" else -1
     return balance >= 0
 
@@ -222,7 +177,7 @@ def _columns(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
             run.append(piece)
             continue
         if len(run) >= COLUMN:
-            columns.append(_column(run))
+            columns.append(column(run))
         else:
             level += run
         run = [piece] if piece else []
@@ -235,17 +190,7 @@ def _is_below(one: Piece, other: Piece) -> bool:
     is_under = abs(one.box[0] - other.box[0]) < 0.3 * size
     steps = 2 if other.gaps[0][1] else 1
     is_near = 0.7 * size < other.base - one.base < 1.25 * size * steps
-    return is_under and is_near and _is_wide(one.texts[-1]) and _is_wide(other.texts[0])
-
-
-def _column(run: list[Piece]) -> Piece:
-    texts = [text for piece in run for text in piece.texts]
-    gaps: list[tuple[float, Gap]] = [(0.0, piece.gaps[0][1]) for piece in run]
-    return Piece(texts, gaps, reduce(union, (piece.box for piece in run)), run[0].base)
-
-
-def _is_wide(text: str) -> bool:
-    return unicodedata.east_asian_width(text[0]) in "WF"
+    return is_under and is_near and is_wide(one.texts[-1]) and is_wide(other.texts[0])
 
 
 def _closed_up(row: Row) -> Row:
@@ -263,7 +208,7 @@ def _is_title(run: Row) -> bool:
     gaps = [other.box[0] - one.box[2] for one, other in pairwise(run)]
     height = run[0].box[3] - run[0].box[1]
     is_even = max(gaps) <= min(2.5 * height, 1.3 * max(min(gaps), 1.0))
-    return is_even and (len(run) > 3 or all(_is_wide(segment.text) for segment in run))
+    return is_even and (len(run) > 3 or all(is_wide(segment.text) for segment in run))
 
 
 def _title(run: Row) -> Segment:
@@ -274,7 +219,7 @@ def _lines(runs: list[Piece]) -> list[list[Piece]]:
     """Gather the runs of each line, the highest line first."""
     lines: list[list[Piece]] = []
     for run in sorted(runs, key=lambda run: run.base):
-        near = [line for line in lines[-3:] if _on_one_line(line[0], run)]
+        near = [line for line in lines[-3:] if on_one_line(line[0], run)]
         if near:
             min(near, key=lambda line: abs(line[0].base - run.base)).append(run)
         else:
@@ -293,47 +238,3 @@ def _once(line: Iterable[Piece]) -> Iterator[Piece]:
         ):
             before.append(piece)
             yield piece
-
-
-def _on_one_line(one: Piece, other: Piece) -> bool:
-    """Tell whether two pieces stand on about the same line, be one of them bigger or not."""
-    return abs(one.base - other.base) <= 0.5 * _height(one, other)
-
-
-def _height(one: Piece, other: Piece) -> float:
-    """Return the smaller height of two pieces."""
-    return max(min(one.height, other.height), 1.0)
-
-
-def _text(run: Piece, hyphen: str = "-") -> str:
-    """Return a run's text, with spaces between its words and not between spaced-out letters."""
-    if _is_leftward(run.texts[0]) and _is_leftward(run.texts[-1]):
-        run = _reversed(run)
-    height = max(run.height, 1.0)
-    spacing = _spacing(run) if len(run.texts) > 3 else 0.0
-    is_spaced = spacing > WORD_GAP * height
-    text = run.texts[0]
-    for letter, (gap, kind) in zip(run.texts[1:], run.gaps[1:], strict=True):
-        if is_spaced:
-            parted = kind == "meant" or gap > spacing + STRAY_GAP * height
-        else:
-            is_tight = kind == "" or _is_wide(text[-1]) or _is_wide(letter)
-            parted = kind == "meant" or gap > (STRAY_GAP if is_tight else WORD_GAP) * height
-        text += f" {letter}" if parted else letter
-    return _unspaced(text.strip()).replace(LINE_HYPHEN, hyphen)
-
-
-def _reversed(run: Piece) -> Piece:
-    """Return a run in the order in which it is read from right to left."""
-    return replace(run, texts=run.texts[::-1], gaps=[(0.0, ""), *run.gaps[:0:-1]])
-
-
-def _spacing(run: Piece) -> float:
-    return median(gap for gap, _ in run.gaps[1:])
-
-
-def _unspaced(text: str) -> str:
-    """Close words whose letters are parted by spaces: I N V O I C E."""
-    letters = text.split(" ")
-    is_spaced = len(letters) > 4 and all(len(t) == 1 and t.isalpha() for t in letters)
-    return "".join(letters) if is_spaced else text
