@@ -51,6 +51,23 @@ def lay_sideways(path: Path) -> None:
     writer.write(path)
 
 
+def stamp(path: Path, word: str) -> None:
+    """Write a word across each page, large and grey, as copies and paid bills have it."""
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(path.read_bytes())))
+    for page in writer.pages:
+        sheet = BytesIO()
+        width, height = float(page.mediabox.width), float(page.mediabox.height)
+        canvas = Canvas(sheet, pagesize=(width, height), invariant=1)
+        canvas.translate(width / 2, height / 2)
+        canvas.rotate(52)
+        canvas.setFillGray(0.85)
+        canvas.setFont("Helvetica-Bold", 110)
+        canvas.drawCentredString(0, 0, word)
+        canvas.save()
+        page.merge_page(PdfReader(sheet).pages[0], over=False)
+    writer.write(path)
+
+
 def _lay(page: PageObject) -> None:
     width, height = float(page.mediabox.width), float(page.mediabox.height)
     page.add_transformation(Transformation((0, 1, -1, 0, height, 0)))

@@ -12,7 +12,12 @@ ENGLISH = (
     Plan("us-invoice-untaxed", "us", "letter", taxes=None, count=2, days="MM/dd/yyyy"),
     Plan("us-invoice-deposit", "us", "sidebar", is_paid=True, money="US$1,234.56"),
     Plan("us-invoice-ledger", "us", "ledger", money="$1,234.56", has_shipping=True),
-    Plan("us-credit-ledger", "us", "ledger", "credit_note", is_negative=True, negative="({})"),
+    Plan(
+        *("us-credit-ledger", "us", "ledger", "credit_note"),
+        money="$1,234.56",
+        is_negative=True,
+        negative="({})",
+    ),
     Plan("us-quote", "us", "header_grid", "quote", days="MMMM d, yyyy"),
     Plan("us-purchase-order", "us", "purchase", "order", "purchase order"),
     Plan("us-receipt-online", "us", "online", "receipt", taxes=None),

@@ -11,7 +11,7 @@ from pypdf.generic import NameObject
 
 from forebay_lab.samples import cii, ubl
 from forebay_lab.samples.bill import Bill
-from forebay_lab.samples.paging import lay_sideways, part_with_blank, scan
+from forebay_lab.samples.paging import lay_sideways, part_with_blank, scan, stamp
 from forebay_lab.samples.plan import Plan
 from forebay_lab.samples.printing import Printed, print_bill, print_plan
 
@@ -37,6 +37,10 @@ def _blank_inside(plan: Plan, path: Path, printed: Printed) -> int:
 
 def _sideways(plan: Plan, path: Path, printed: Printed) -> None:
     lay_sideways(path)
+
+
+def _stamped(plan: Plan, path: Path, printed: Printed) -> None:
+    stamp(path, "COPY")
 
 
 def _comfort(plan: Plan, path: Path, printed: Printed) -> None:
@@ -87,6 +91,7 @@ SPECIAL: tuple[tuple[Plan, Finish], ...] = (
     (Plan("gb-scan-last-page", "gb", "header_grid", font="vera", count=36), _last_page_scanned),
     (Plan("it-pagina-bianca", "it", "window", count=34), _blank_inside),
     (Plan("gb-sideways", "gb", "wide", count=5, days="d MMMM yyyy"), _sideways),
+    (Plan("gb-copy", "gb", "two_columns", count=5, days="dd/MM/yyyy"), _stamped),
     (Plan("de-zugferd", "de", "window", font="vera", rates=2), _comfort),
     (Plan("de-zugferd-gutschrift", "de", "centred", "credit_note", font="vera"), _comfort),
     (Plan("fr-facturx-basic", "fr", "tax_table", font="vera"), _basic),

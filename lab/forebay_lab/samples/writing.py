@@ -19,8 +19,8 @@ class Voice:
     """Choose one of a market's ways for each thing that a document says, and keep to it.
 
     `money` is a sum in the way that sums are to be written, such as "€ 1.234,56"; `days` is a date
-    pattern of Unicode TR 35, or one of the Japanese eras: "reiwa", "reiwa wide", "R.M.d". `negative` is how
-    less than nothing is written.
+    pattern of Unicode TR 35, or one of the Japanese eras: "reiwa", "reiwa wide", "R.M.d". `negative`
+    is how less than nothing is written.
     """
 
     def __init__(
@@ -53,9 +53,10 @@ class Voice:
         return self._negative.format(text) if value < 0 else text
 
     def money(self, value: Decimal) -> str:
-        """Write a sum with its currency, and with its minus first."""
-        text = f"{self._before}{self.number(abs(value))}{self._after}"
-        return self._negative.format(text) if value < 0 else text
+        """Write a sum with its currency; a minus in front stands before the currency too."""
+        if value < 0 and self._negative.startswith("-"):
+            return self._negative.format(self.money(-value))
+        return f"{self._before}{self.number(value)}{self._after}"
 
     @property
     def sign(self) -> str:

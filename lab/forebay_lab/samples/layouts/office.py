@@ -8,7 +8,7 @@ from forebay_lab.samples.writing import Voice
 
 
 def sentence(sheet: Sheet, bill: Bill, voice: Voice) -> None:
-    """Write number and date as one sentence, addresses without labels, sums after dotted leaders."""
+    """Write number and date as one sentence, no labels at addresses, dots before the sums."""
     sheet.block(sheet.left, 24, [*bill.seller.address, *parts.reach(bill.seller, voice)])
     if bill.buyer:
         sheet.block(118, 52, bill.buyer.address, size=10)
