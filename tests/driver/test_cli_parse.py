@@ -122,10 +122,12 @@ def test_a_name_that_is_no_utf8_is_read(cli: Cli, tmp_path: Path) -> None:
     assert (row["document"], row["status"]) == (f"{tmp_path}/caf\ufffd.pdf", "completed")
 
 
-def test_what_is_too_long_is_kept_only_when_asked(cli: Cli, tmp_path: Path) -> None:
+def test_what_is_too_long_is_kept_only_when_asked(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A text above the limit is cut with a note; --keep leaves all of it beside the file."""
-    line = "Forty characters of text, all in one row. " * 2
-    file = write(tmp_path / "long.pdf", *[line] * 36, pages=250)
+    monkeypatch.setattr("forebay_agents.result.RESULT_BYTES", 10_000)
+    file = write(tmp_path / "long.pdf", *["Forty characters of text, all in one row"] * 36, pages=5)
     (row,) = rows(cli("parse", file, "--json", "--full").out)
     result = row["result"]
     assert isinstance(result, dict)
@@ -136,7 +138,7 @@ def test_what_is_too_long_is_kept_only_when_asked(cli: Cli, tmp_path: Path) -> N
     result = row["result"]
     assert isinstance(result, dict)
     kept = (tmp_path / result["text_file"]).read_text()
-    assert kept.count("Forty characters") == 250 * 36 * 2
+    assert kept.count("Forty characters") == 5 * 36
     assert kept.startswith(result["text"])
 
 
