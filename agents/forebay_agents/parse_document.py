@@ -17,6 +17,7 @@ from forebay_agents.progress import Progress
 from forebay_agents.reading.reader import DocumentError, Reader
 from forebay_agents.result import Gathering
 from forebay_agents.rules import find_fields
+from forebay_agents.rules.lines import LineReader
 from forebay_agents.scans import ScanReader
 from forebay_agents.spool import PageSpool
 
@@ -79,15 +80,17 @@ def _content(attempt: Attempt, place: Place) -> Iterator[bytes]:
 def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Place) -> Result:
     """Read all pages, find what they say, and return it as a result."""
     model = Model.from_environment()
+    lines = LineReader()
     with Gathering(reader.pages) as gathering, PageSpool() as spool:
         for page in _pages(attempt, reader, checkpoints):
             gathering.add(page)
+            lines.add(page)
             if model:
                 spool.add_page(page)
         if all(page.is_broken for page in gathering.summaries):
             raise DocumentError("bad_input", "The PDF is broken: none of its pages can be read.")
         xml = _invoice_inside(reader)
-        rules = _by_rules(attempt, gathering.edges)
+        rules = _by_rules(attempt, gathering.edges, lines)
         said = model.extract(spool.pages(), attempt, checkpoints) if model else None
         findings = combine(rules, xml=xml, model=said)
         findings.notes.extend(reader.notes)
@@ -116,7 +119,7 @@ def _invoice_inside(reader: Reader) -> Findings | None:
     return found
 
 
-def _by_rules(attempt: Attempt, pages: list[Page]) -> Findings:
-    """Return what the rules find on the first and the last pages."""
-    where = "while fields were looked for"
-    return Findings(stopping.wait_for(attempt, where, lambda: find_fields(pages)))
+def _by_rules(attempt: Attempt, pages: list[Page], lines: LineReader) -> Findings:
+    """Return what the rules find on the first and the last pages, and the lines of all."""
+    fields = stopping.wait_for(attempt, "while fields were looked for", lambda: find_fields(pages))
+    return Findings(fields, lines.lines, lines.notes)
