@@ -237,7 +237,7 @@ def _lines(found: Sequence[Row], told: Sequence[Row] | None) -> Tally:
         if match is not None:
             like.remove(match)
             right += 1
-    return Counter(right=right, missing=len(told) - right, invented=len(found) - right)
+    return Counter({"right": right, "missing": len(told) - right, "invented": len(found) - right})
 
 
 def _same_line(found: Row, told: Row) -> bool:

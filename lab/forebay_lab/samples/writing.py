@@ -19,8 +19,8 @@ class Voice:
     """Choose one of a market's ways for each thing that a document says, and keep to it.
 
     `money` is a sum in the way that sums are to be written, such as "€ 1.234,56"; `days` is a date
-    pattern of Unicode TR 35, or one of the Japanese eras: "reiwa", "reiwa wide", "R.M.d". `negative`
-    is how less than nothing is written.
+    pattern of Unicode TR 35, or one of the Japanese eras: "reiwa", "reiwa wide", "R.M.d". How less
+    than nothing is written, `negative` says.
     """
 
     def __init__(
