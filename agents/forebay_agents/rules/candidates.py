@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from forebay_agents.findings import Evidence, EvidenceSource, Found
 from forebay_agents.rules.places import Document, Spot
 
+SUREST = 0.97
+"""No reading by rules is surer than this."""
+
 TIE = 0.03
 """Two values whose confidences differ by less contradict each other."""
 
@@ -37,6 +40,6 @@ def found(document: Document, candidate: Candidate) -> Found:
     """Return a candidate as a found value with its evidence."""
     page = document.page(candidate.spot)
     source: EvidenceSource = "text" if page.source == "none" else page.source
-    confidence = round(max(0.0, min(candidate.confidence * page.certainty, 0.99)), 3)
+    confidence = round(max(0.0, min(candidate.confidence, SUREST) * page.certainty), 3)
     evidence = Evidence(candidate.words, confidence, page.number, candidate.spot.box, source)
     return Found(candidate.value, evidence)

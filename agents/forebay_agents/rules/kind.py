@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from forebay_agents.findings import Found
 from forebay_agents.rules.candidates import Candidate, found
-from forebay_agents.rules.labels import Label
+from forebay_agents.rules.labels import Label, words
 from forebay_agents.rules.places import Document, Spot
-from forebay_agents.rules.text import JAPANESE, letters
+from forebay_agents.rules.text import JAPANESE, letters, squash
 
 TITLE_ROWS = 45
 """In how many rows of the first page the title is looked for."""
@@ -21,9 +22,9 @@ BEFORE = re.compile(
 """What may stand before a kind in a title: 'Master Services Agreement', 'Ihre Rechnung'."""
 
 AFTER = re.compile(
-    r"\s*(?:\(?\d{4}\)?|[(\[][^)\]]*[)\]]|(?:of|for|de|über|vom|für|du|del|dal|van|voor|pour|para|from|von|der)\b.*"
-    r"|[-–:/#|]\s*.*|\W*[\w./-]*\d.*|控え?|在中|様式.*|)",
-    re.IGNORECASE,
+    r"\s*(?:(?:[A-ZÀ-Þ][\w'’-]*\s+){0,3}(?i:"
+    r"\(?\d{4}\)?|[(\[][^)\]]*[)\]]|(?:of|for|de|über|vom|für|du|del|dal|van|voor|pour|para|from|von|der)\b.*"
+    r"|[-–—:/#|·•,]\s*.*|\W*[\w./-]*\d.*|al \d.*|控え?|在中|様式.*|)|(?:[A-ZÀ-Þ][\w'’-]*\s*){1,3})",
 )
 
 WEAK = {"form", "report", "order", "statement", "contract"}
@@ -35,6 +36,9 @@ def find_kind(document: Document) -> Found | None:
     titles = list(_titles(document))
     if titles:
         return found(document, max(titles, key=lambda title: title.confidence))
+    compound = _compound(document)
+    if compound:
+        return found(document, compound)
     for group, factor in (("number", 0.6), ("date", 0.55)):
         for name in (*SUMS, "delivery_note", "contract"):
             for spot, label in document.questions(group, name):
@@ -78,6 +82,31 @@ def _confidence(document: Document, spot: Spot, label: Label, name: str) -> floa
     confidence += 0.05 * (is_alone and not before.strip()) + 0.05 * _has_number(document, name)
     confidence -= 0.08 * (name in WEAK) + 0.004 * spot.row
     return min(confidence, 0.98)
+
+
+def _compound(document: Document) -> Candidate | None:
+    """Return the kind that a heading of one long word ends with: 'Wohnraummietvertrag'."""
+    for spot in document.first:
+        word = squash(spot.text)
+        if spot.row >= TITLE_ROWS or len(spot.text.split()) > 3 or re.search(r"\d", word):
+            continue
+        for ending, kind in _endings().items():
+            if word.endswith(ending) and spot.text[0].isupper() | bool(JAPANESE.match(word)):
+                return Candidate(kind, 0.7 + 0.1 * _is_big(document, spot), spot, spot.text)
+    return None
+
+
+@cache
+def _endings() -> dict[str, str]:
+    """Return the words that longer words of the same kind end with, the longest first."""
+    single = {
+        squash(word): kind
+        for kind in (*SUMS, "delivery_note", "contract", "form", "report")
+        for word in words("kind", kind)
+        if " " not in word
+    }
+    long = (word for word in single if len(word) >= (3 if JAPANESE.match(word) else 6))
+    return {word: single[word] for word in sorted(long, key=len, reverse=True)}
 
 
 def _is_big(document: Document, spot: Spot) -> bool:

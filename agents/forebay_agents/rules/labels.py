@@ -19,7 +19,11 @@ from forebay_agents.rules.text import IGNORED, JAPANESE, fold, squash
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "ja")
 
 RATE = re.compile(r"\(?@?\s?\d{1,2}(?:[.,]\d{1,3})?\s?%\)?")
-"""A tax rate may stand anywhere in a label: 'incl. 19 % VAT'."""
+MONEY = re.compile(r"(?<![A-Za-z])(?:EUR|USD|GBP|CHF|CAD|AUD|NZD|JPY)(?![A-Za-z])|[€$£¥]")
+"""A tax rate or a currency may stand anywhere in a label: 'incl. 19 % VAT', 'Total EUR net'."""
+
+SHORT = 4
+"""Labels of fewer letters are common words too, and count only at the start or before a colon."""
 
 Meaning = tuple[str, str]
 """Group and name, as in the word files: ("amount", "total"), ("number", "invoice")."""
@@ -65,7 +69,8 @@ def find_labels(text: str) -> list[Label]:
             continue
         length, meant = match
         end = places[position + length - 1] + 1
-        found.append(Label(start, end, is_lead, meant.meanings, meant.languages))
+        leads = is_lead and (start <= 1 or not _is_short(text, start, end))
+        found.append(Label(start, end, leads, meant.meanings, meant.languages))
         position += length
     return found
 
@@ -114,12 +119,13 @@ def _field(group: str, name: str) -> Name | None:
 
 def _without_ignored(text: str) -> tuple[list[int], str]:
     """Return the characters that count, folded, and the place of each in `text`."""
-    rates = {place for rate in RATE.finditer(text) for place in range(*rate.span())}
+    between = [*RATE.finditer(text), *MONEY.finditer(text)]
+    skipped = {place for match in between for place in range(*match.span())}
     plain = fold(text)
     places = [
         place
         for place, character in enumerate(plain)
-        if character not in IGNORED and place not in rates
+        if character not in IGNORED and place not in skipped
     ]
     return places, "".join(plain[place] for place in places)
 
@@ -152,6 +158,13 @@ def _may_end(text: str, last: int) -> bool:
     if not text[last].isalpha() or JAPANESE.match(text[last]):
         return True
     return not following.isalpha() or JAPANESE.match(following) is not None
+
+
+def _is_short(text: str, start: int, end: int) -> bool:
+    """Tell whether a label is short, and no colon makes it clear that it is one."""
+    if end - start >= SHORT or JAPANESE.match(text[start]):
+        return False
+    return not text[end:].lstrip(" .°").startswith(":")
 
 
 def _leads_after(text: str, place: int, is_lead: bool, found: list[Label]) -> bool:

@@ -9,6 +9,9 @@ from forebay_agents.rules.amounts import amounts
 from forebay_agents.rules.candidates import Candidate, found
 from forebay_agents.rules.places import Document, Spot
 
+COMMON = frozenset({"EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK", "PLN"})
+"""Codes that are no words, so that they mean money in any heading."""
+
 
 def find_currency(document: Document, total: Found | None, sign: str | None) -> Found | None:
     """Return the currency of the total, as far as the document makes it clear."""
@@ -45,10 +48,12 @@ def _signs(document: Document) -> Iterator[tuple[Spot, str]]:
             if amount.sign and amount.sign not in seen:
                 seen.add(amount.sign)
                 yield spot, amount.sign
-        match = re.fullmatch(rf"\W*({currencies.pattern()})\W*", spot.text)
-        if match and match[1] not in seen:
-            seen.add(match[1])
-            yield spot, match[1]
+        is_whole = len(spot.text) < 8
+        for match in re.finditer(currencies.pattern(), spot.text) if spot.labels or is_whole else ():
+            sign = match[0]
+            if sign not in seen and (is_whole or sign in COMMON or not sign.isupper()):
+                seen.add(sign)
+                yield spot, sign
 
 
 def _candidate(document: Document, sign: str, spot: Spot, factor: float) -> Candidate | None:

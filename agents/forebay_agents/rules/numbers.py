@@ -26,13 +26,12 @@ HOW = {"within": 0.0, "right": 0.0, "below": -0.03}
 
 def find_number(document: Document, kind: str) -> Found | None:
     """Return the number that a label for this kind of document gives, else one for any kind."""
-    for candidates in (
-        _labelled(document, kind, 0.95) if kind else iter(()),
-        _titled(document, kind) if kind else iter(()),
-        _labelled(document, "any", 0.75),
-        _labelled(document, "invoice", 0.7) if kind in ("receipt", "credit_note") else iter(()),
+    own = [*_labelled(document, kind, 0.95), *_titled(document, kind)] if kind else []
+    for offered in (
+        own,
+        list(_labelled(document, "any", 0.75)),
+        list(_labelled(document, "invoice", 0.7)) if kind in ("receipt", "credit_note") else [],
     ):
-        offered = list(candidates)
         if offered:
             return choose(document, offered)
     return None
@@ -45,9 +44,21 @@ def _labelled(document: Document, name: str, confidence: float) -> Iterator[Cand
                 continue
             number = document_number(answer)
             if number:
-                sure = confidence + HOW[answer.how] - 0.05 * answer.label.means("number", "other")
+                sure = confidence + HOW[answer.how] - _doubt(answer, name)
                 yield Candidate(number, sure, answer.spot, answer.words)
                 break
+
+
+def _doubt(answer: Answer, name: str) -> float:
+    """Return what to take off for labels that are short, mean other numbers, or follow words."""
+    label = answer.label
+    before = re.sub(r"[^\W\d]", "", answer.asked.text[: label.start])
+    is_late = label.start > 1 and answer.asked.labels[0] is not label
+    return (
+        0.05 * label.means("number", "other")
+        + 0.1 * (label.end - label.start < 4 and name == "any")
+        + 0.2 * (is_late or len(before) > 1)
+    )
 
 
 def _titled(document: Document, kind: str) -> Iterator[Candidate]:
@@ -75,7 +86,7 @@ def document_number(answer: Answer) -> str | None:
     rest = text[match.end() :].strip()
     if answer.how != "within" and letters(rest) > 3 and not rest.startswith(("(", "/", "|", "-")):
         return None
-    if len(number) > 40 or _is_date(text, number) or re.match(r"\s?%", rest):
+    if len(number) > 40 or _is_date(text, number) or re.match(r"\s?%|,\d|\s?[€$£¥]", rest):
         return None
     return number
 

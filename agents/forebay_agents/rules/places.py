@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
-from forebay_agents.pages import Box, Page
+from forebay_agents.pages import Box, Page, Row
 from forebay_agents.rules import currencies
 from forebay_agents.rules.amounts import DecimalMark, amounts, decimal_mark
-from forebay_agents.rules.labels import Label, find_labels
+from forebay_agents.rules.labels import RATE, Label, find_labels
 from forebay_agents.rules.text import JAPANESE, normal
 
 How = Literal["within", "right", "below"]
@@ -30,11 +31,12 @@ class Spot:
     row: int
     column: int
     labels: Sequence[Label]
+    rows: int = 1
 
     @property
     def height(self) -> float:
-        """Its height in points, at least 1."""
-        return max(self.box[3] - self.box[1], 1.0)
+        """The height of a line of it in points, at least 1."""
+        return max((self.box[3] - self.box[1]) / self.rows, 1.0)
 
     def is_over(self, other: "Spot") -> bool:
         """Tell whether it shares a part of its width with `other`."""
@@ -75,13 +77,7 @@ class Document:
 
     def __post_init__(self) -> None:
         self.sheets = [
-            [
-                [
-                    _spot(segment.text, segment.box, page.number, index, column)
-                    for column, segment in enumerate(row)
-                ]
-                for index, row in enumerate(page.rows)
-            ]
+            [_spots(row, page.number, index) for index, row in enumerate(page.rows)]
             for page in self.pages
         ]
 
@@ -139,10 +135,23 @@ class Document:
 
     def questions(self, group: str, *names: str) -> Iterator[tuple[Spot, Label]]:
         """Yield each leading label with one of these meanings, and its spot."""
-        for spot in self.spots:
+        for spot in (*self.spots, *self.stacked):
             for label in spot.labels:
                 if label.leads and label.means(group, *names):
                     yield spot, label
+
+    @cached_property
+    def stacked(self) -> list[Spot]:
+        """The labels that are broken over two rows, each as one spot in the lower row."""
+        return [
+            both
+            for sheet in self.sheets
+            for row, next_row in pairwise(sheet)
+            for upper in row
+            if is_broken(row, upper)
+            for lower in next_row
+            if (both := _stacked(upper, lower)) is not None
+        ]
 
     def answers(self, group: str, *names: str) -> Iterator[list[Answer]]:
         """Yield, for each label with one of these meanings, what may answer it, best first."""
@@ -154,15 +163,16 @@ class Document:
         rest = _rest(spot, label)
         if rest and not is_remark(rest):
             return [Answer(rest, spot, "within", label, spot)]
-        found = [Answer(each.text, each, "right", label, spot) for each in self._right(spot, label)]
+        found = [Answer(each.text, each, "right", label, spot) for each in self._right(spot)]
         if not self.is_head(self.row(spot)):
             found += [Answer(each.text, each, "below", label, spot) for each in self.below(spot)]
+        found += [Answer(each.text, each, "right", label, spot) for each in self.level(spot)]
         return found
 
     def after(self, spot: Spot, label: Label) -> list[tuple[str, Spot]]:
         """Return all texts after a label in its row, up to the next label, with their spots."""
         rest = _rest(spot, label)
-        right = [(each.text, each) for each in self._right(spot, label)]
+        right = [(each.text, each) for each in self._right(spot)]
         return [(rest, spot), *right] if rest else right
 
     def below(self, spot: Spot) -> list[Spot]:
@@ -176,36 +186,87 @@ class Document:
             return [] if any(each.begins_with_label() for each in under) else under
         return []
 
-    def is_head(self, row: Sequence[Spot]) -> bool:
-        """Tell whether a row holds the heads of a table of items."""
-        heads = {
-            (spot.column, label.start)
-            for spot in row
-            for label in spot.labels
-            if label.leads and label.means("word", "column")
-        }
-        return len(heads) >= 2 or (len(heads) == 1 and len(row) >= 4)
+    def level(self, spot: Spot) -> list[Spot]:
+        """Return the spots to the right in the rows just above and below, the nearest first.
 
-    def _right(self, spot: Spot, label: Label) -> list[Spot]:
-        if any(
-            other.start > label.start and other.leads
-            for other in spot.labels
-            if not _beside(spot, label, other)
-        ):
+        Cells are centred, and scans are slanted, so that a value may stand a little off its label.
+        """
+        if self._right(spot):
             return []
+        middle = (spot.box[1] + spot.box[3]) / 2
+        rows = self.sheet(spot)[max(spot.row - 1, 0) : spot.row + 2]
+        near = [
+            (abs((each.box[1] + each.box[3]) / 2 - middle), each)
+            for row in rows
+            for each in row
+            if each.row != spot.row and each.box[0] > spot.box[2]
+        ]
+        return [each for off, each in sorted(near, key=lambda pair: pair[0]) if off <= spot.height]
+
+    def is_head(self, row: Sequence[Spot]) -> bool:
+        """Tell whether a row holds the heads of a table of items, or goes on with them."""
+        if not row:
+            return False
+        above = self.sheet(row[0])[max(row[0].row - 2, 0) : row[0].row]
+        is_near = [each for each in above if each and row[0].box[1] - each[0].box[3] < row[0].height]
+        return _holds_heads(row) or (
+            not any(re.search(r"\d", spot.text) for spot in row) and any(map(_holds_heads, is_near))
+        )
+
+    def _right(self, spot: Spot) -> list[Spot]:
+        """Return the spots right of `spot`, up to the next label."""
         found = []
-        for each in self.row(spot)[spot.column + 1 :]:
-            if each.begins_with_label():
-                break
-            found.append(each)
+        for row in self.sheet(spot)[spot.row - spot.rows + 1 : spot.row + 1]:
+            for each in row:
+                if each.box[0] < spot.box[2] - 1 or each is spot:
+                    continue
+                if each.begins_with_label():
+                    break
+                found.append(each)
         return found
 
 
+def is_broken(row: Sequence[Spot], spot: Spot) -> bool:
+    """Tell whether a spot may be the upper half of a label: no value stands beside it."""
+    beside = "".join(each.text for each in row[spot.column + 1 :])
+    return len(spot.text) < 25 and not spot.text.endswith(":") and not re.search(r"\d", spot.text + beside)
+
+
+def _stacked(upper: Spot, lower: Spot) -> Spot | None:
+    """Return two spots as one, if together they begin with one label."""
+    ends = zip(upper.box[::2], lower.box[::2], strict=True)
+    is_aligned = any(abs(one - other) <= 3 for one, other in ends)
+    if not is_aligned or lower.box[1] - upper.box[3] > 0.6 * upper.height:
+        return None
+    text = f"{upper.text} {lower.text}"
+    labels = find_labels(text)
+    if not labels or labels[0].start > 0 or labels[0].end <= len(upper.text) + 1:
+        return None
+    box = (
+        min(upper.box[0], lower.box[0]),
+        upper.box[1],
+        max(upper.box[2], lower.box[2]),
+        lower.box[3],
+    )
+    return replace(lower, text=text, box=box, labels=labels[:1], rows=2)
+
+
+def _holds_heads(row: Sequence[Spot]) -> bool:
+    heads = {
+        (spot.column, label.start)
+        for spot in row
+        for label in spot.labels
+        if label.leads and label.means("word", "column")
+    }
+    return len(heads) >= 2 or (len(heads) == 1 and len(row) >= 4)
+
+
 def is_remark(text: str) -> bool:
-    """Tell whether a text after a label still belongs to it: '(EUR)', 'in €', 'incl.', '19 %'."""
-    plain = re.sub(r"\(?@?\s?\d{1,2}(?:[.,]\d{1,3})?\s?%\)?", " ", text)
-    plain = re.sub(currencies.pattern(), " ", re.sub(r"[(\[][^)\]]*[)\]]?", " ", plain))
-    return re.fullmatch(r"(?:in|en|em|of|\W)*", plain.strip(), re.IGNORECASE) is not None
+    """Tell whether a text after a label still belongs to it: '(EUR)', 'in €', '19 %', 'for you:'."""
+    plain = RATE.sub(" ", re.sub(r"[(\[][^)\]]*[)\]]?", " ", text))
+    plain = re.sub(currencies.pattern(), " ", plain).strip()
+    is_open = plain.endswith(":") and not re.search(r"\d", plain)
+    return is_open or re.fullmatch(r"(?:in|en|em|of|\W)*", plain, re.IGNORECASE) is not None
 
 
 def _rest(spot: Spot, label: Label) -> str:
@@ -214,11 +275,25 @@ def _rest(spot: Spot, label: Label) -> str:
     return spot.text[label.end : next(following, None)].lstrip(FILLER).rstrip(" |;,/")
 
 
-def _beside(spot: Spot, label: Label, other: Label) -> bool:
-    """Tell whether two labels are one in two languages: 'Rechnung / Invoice', 'Total Summe'."""
-    return not re.search(r"\w", spot.text[label.end : other.start])
+def _spots(row: Row, page: int, index: int) -> list[Spot]:
+    """Return a row's segments in normal form; words that only a space parts are one spot."""
+    joined: list[tuple[str, Box]] = []
+    for segment in row:
+        text = normal(segment.text)
+        if joined and _is_space(joined[-1], (text, segment.box)):
+            before, box = joined[-1]
+            top, bottom = min(box[1], segment.box[1]), max(box[3], segment.box[3])
+            joined[-1] = f"{before} {text}", (box[0], top, segment.box[2], bottom)
+        elif text:
+            joined.append((text, segment.box))
+    return [
+        Spot(text, box, page, index, column, find_labels(text))
+        for column, (text, box) in enumerate(joined)
+    ]
 
 
-def _spot(text: str, box: Box, page: int, row: int, column: int) -> Spot:
-    plain = normal(text)
-    return Spot(plain, box, page, row, column, find_labels(plain))
+def _is_space(left: tuple[str, Box], right: tuple[str, Box]) -> bool:
+    """Tell whether a gap is as wide as a letter, which in some fonts a space is."""
+    letters = len(left[0]) + len(right[0])
+    widths = (left[1][2] - left[1][0]) + (right[1][2] - right[1][0])
+    return right[1][0] - left[1][2] < 1.3 * widths / max(letters, 1)

@@ -34,19 +34,18 @@ class Calendar:
 
 
 def find_date(document: Document, calendar: Calendar, kind: str) -> Found | None:
-    """Return the date under a label for this kind, else for any, else the lone one on top."""
-    tiers = [("any", 0.88)]
-    if kind:
-        tiers.insert(0, (kind, 0.95))
-    if kind == "receipt":
-        tiers.append(("invoice", 0.8))
-    for name, confidence in tiers:
-        offered = list(_labelled(document, calendar, name, confidence))
-        if name == "contract" and not offered:
-            offered = list(_in_sentences(document, calendar))
+    """Return the date under a label for this kind or any, after the title, or alone on top."""
+    own = [*_labelled(document, calendar, kind, 0.95), *_titled(document, calendar, kind)]
+    for offered in (
+        own if kind else [],
+        list(_in_sentences(document, calendar)) if kind == "contract" else [],
+        list(_labelled(document, calendar, "any", 0.88)),
+        list(_labelled(document, calendar, "invoice", 0.8)) if kind == "receipt" else [],
+    ):
         if offered:
             return choose(document, offered)
-    return _lone(document, calendar)
+    period = _period_end(document, calendar) if kind == "statement" else None
+    return period or _lone(document, calendar)
 
 
 def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> Found | None:
@@ -63,14 +62,53 @@ def _labelled(
     document: Document, calendar: Calendar, name: str, confidence: float
 ) -> Iterator[Candidate]:
     for answers in document.answers("date", name):
+        if _belongs_elsewhere(document, answers):
+            continue
         for answer in answers:
             read = _first(answer, calendar)
-            if read is None:
+            if read is None or (answer.how == "below" and _is_column(document, answer)):
                 continue
             day, certainty = read
             sure = (confidence + HOW[answer.how] - _doubt(answer, name)) * certainty
             yield Candidate(day.isoformat(), sure, answer.spot, answer.words)
             break
+
+
+def _titled(document: Document, calendar: Calendar, kind: str) -> Iterator[Candidate]:
+    """Yield the date in the title's line: 'Invoice 17 of 3 March 2026', 'Rechnung vom 3.3.2026'."""
+    for spot in document.first:
+        label = spot.labels[0] if spot.labels else None
+        is_title = label and label.start <= 1 and (label.means("kind", kind) or label.means("number", kind))
+        dates = list(readings(spot.text)) if is_title else []
+        read = calendar.read(dates[0]) if len(dates) == 1 else None
+        if read and len(spot.text) < 90:
+            yield Candidate(read[0].isoformat(), 0.85 * read[1], spot, spot.text)
+
+
+def _belongs_elsewhere(document: Document, answers: list[Answer]) -> bool:
+    """Tell whether a date stands beside the number of another paper, as that of an order does."""
+    if not answers:
+        return False
+    asked = answers[0].asked
+    row = document.row(asked)
+    left = row[asked.column - 1] if 0 < asked.column < len(row) else None
+    return left is not None and any(label.means("number", "other", "order") for label in left.labels)
+
+
+def _is_column(document: Document, answer: Answer) -> bool:
+    """Tell whether more dates stand below, so that the label heads a column of a table."""
+    under = document.below(answer.spot)
+    return any(reading.start == 0 for each in under for reading in readings(each.text))
+
+
+def _period_end(document: Document, calendar: Calendar) -> Found | None:
+    """Return the last day of the period that a statement covers: 'from 1 to 31 March 2026'."""
+    for spot in document.first:
+        days = [read for reading in readings(spot.text) if (read := calendar.read(reading))]
+        if len(days) == 2 and spot.row < TITLE_ROWS:
+            day, sure = max(days)
+            return found(document, Candidate(day.isoformat(), 0.6 * sure, spot, spot.text))
+    return None
 
 
 def _doubt(answer: Answer, name: str) -> float:
@@ -114,8 +152,9 @@ def _lone(document: Document, calendar: Calendar) -> Found | None:
                 r"[^\W\d][^\d]{1,25},?\s(?:le|den|the|a|il|el)?\s?", spot.text[: reading.start]
             )
             if (read := calendar.read(reading)) and (alone <= 12 or place):
-                offered[read[0]] = Candidate(read[0].isoformat(), 0.55 * read[1], spot, spot.text)
-    return found(document, offered.popitem()[1]) if len(offered) == 1 else None
+                sure = (0.7 if place else 0.55) * read[1]
+                offered[read[0]] = Candidate(read[0].isoformat(), sure, spot, spot.text)
+    return choose(document, offered.values())
 
 
 def _from_terms(document: Document, day: Found) -> Found | None:

@@ -1,0 +1,138 @@
+"""Read the sums that stand beside their labels, whatever they turn out to mean."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from forebay_agents.rules.amounts import Amount, only_amounts
+from forebay_agents.rules.candidates import Candidate
+from forebay_agents.rules.labels import RATE, Label
+from forebay_agents.rules.places import Document, Spot, is_remark
+
+LETTERS_WITHIN, LETTERS_BESIDE = 14, 3
+"""How many letters may stand with a sum: 'auf' after the label, 'TTC' in a spot of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A sum beside its label. `rate` is the tax rate that stands with it, in percent."""
+
+    value: Decimal
+    sign: str | None
+    confidence: float
+    spot: Spot
+    words: str
+    rate: Decimal | None = None
+
+    def candidate(self, confidence: float) -> Candidate:
+        """Return it as a candidate for a field."""
+        return Candidate(f"{self.value:f}", confidence, self.spot, self.words)
+
+
+def stated(document: Document, name: str, confidence: float) -> Iterator[Sum]:
+    """Yield the sum of each label with this name: beside it, in the column below, or before it.
+
+    A column gives its first sum, its last, and all of them added.
+    """
+    for spot, label in document.questions("amount", name):
+        sure = confidence - 0.1 * label.means("amount", "other")
+        beside = list(_beside(document, spot, label))
+        if beside:
+            yield _sum(document, spot, *beside[-1], sure)
+        elif column := _column(document, spot, label):
+            yield from _of_column(document, spot, column, sure - 0.02)
+        else:
+            for amount, place in _around(document, spot, label):
+                yield _sum(document, spot, amount, place, sure - 0.06)
+
+
+def pairs(document: Document) -> Iterator[tuple[Sum, Sum]]:
+    """Yield any two sums in a row that names a tax rate or a total: there net and tax may be."""
+    for sheet in document.sheets:
+        for row in sheet:
+            if not any(RATE.search(spot.text) or _names_sum(spot) for spot in row):
+                continue
+            sums = [
+                _sum(document, row[0], amount, spot, 0.7)
+                for spot in row
+                for amount in only_amounts(_without_label(spot), LETTERS_BESIDE)
+            ]
+            for index, one in enumerate(sums[:4]):
+                for other in sums[index + 1 : 5]:
+                    larger, smaller = sorted((one, other), key=lambda each: -abs(each.value))
+                    yield larger, smaller
+
+
+def printed(document: Document, value: Decimal) -> Sum | None:
+    """Return where a value stands on its own, if it is printed anywhere."""
+    for spot in document.spots:
+        for amount in only_amounts(spot.text, LETTERS_BESIDE):
+            if amount.value(document.mark) == value and amount.has_decimals():
+                return _sum(document, spot, amount, spot, 0.6)
+    return None
+
+
+def _beside(document: Document, spot: Spot, label: Label) -> Iterator[tuple[Amount, Spot]]:
+    for text, place in document.after(spot, label):
+        for amount in only_amounts(text, LETTERS_WITHIN if place is spot else LETTERS_BESIDE):
+            yield amount, place
+
+
+def _column(document: Document, spot: Spot, label: Label) -> list[tuple[Amount, Spot]]:
+    """Return the sums in the column under a label, as long as there are some."""
+    if document.is_head(document.row(spot)) or not is_remark(spot.text[label.end :]):
+        return []
+    column: list[tuple[Amount, Spot]] = []
+    last = spot
+    while under := document.below(last):
+        found = [
+            (amount, each) for each in under for amount in only_amounts(each.text, LETTERS_BESIDE)
+        ]
+        if not found:
+            break
+        column.append(found[0])
+        last = found[0][1]
+    return column
+
+
+def _of_column(
+    document: Document, spot: Spot, column: Sequence[tuple[Amount, Spot]], confidence: float
+) -> Iterator[Sum]:
+    first = _sum(document, spot, *column[0], confidence - 0.1 * (len(column) > 1))
+    yield first
+    if len(column) > 1:
+        yield _sum(document, spot, *column[-1], confidence - 0.1)
+        values = (amount.value(document.mark) for amount, _ in column)
+        yield replace(first, value=sum(values, Decimal(0)), confidence=confidence - 0.15)
+
+
+def _around(document: Document, spot: Spot, label: Label) -> list[tuple[Amount, Spot]]:
+    """Return the sum that stands just before a label, or a little above or below its row."""
+    before = only_amounts(spot.text[: label.start])
+    if before:
+        return [(before[-1], spot)]
+    for each in document.level(spot):
+        found = only_amounts(each.text, LETTERS_BESIDE)
+        if found:
+            return [(found[-1], each)]
+    return []
+
+
+def _names_sum(spot: Spot) -> bool:
+    return any(label.leads and label.means("amount") for label in spot.labels)
+
+
+def _without_label(spot: Spot) -> str:
+    """Return the text after a label that begins a spot."""
+    label = spot.labels[0] if spot.labels and spot.labels[0].start <= 1 else None
+    return spot.text[label.end :] if label else spot.text
+
+
+def _sum(document: Document, spot: Spot, amount: Amount, place: Spot, confidence: float) -> Sum:
+    said = spot.text if place is spot else f"{spot.text} {place.text}"
+    if not (amount.has_decimals() or amount.sign or document.is_whole):
+        confidence *= 0.55
+    rate = RATE.search(" ".join(each.text for each in document.row(spot)))
+    percent = Decimal(re.sub(r"[^\d.]", "", rate[0].replace(",", "."))) if rate else None
+    return Sum(amount.value(document.mark), amount.sign, confidence, place, said, percent)
