@@ -45,6 +45,7 @@ def check(lines: tuple[str, ...], name: str, value: str, quote: str, number: int
         ("Invoice No. | INV  0142", "number", "INV 0142", "INV 0142"),
         ("Total | 12.00 €", "currency", "eur", "EUR"),
         ("Total | $12.00", "currency", "CAD", "CAD"),
+        ("株式会社青葉製作所御中", "buyer", "株式会社青葉製作所", "株式会社青葉製作所"),
         ("Ｏｂｅｒｗａｓｓｅｒ  GmbH", "seller", "Oberwasser GmbH", "Oberwasser GmbH"),
     ],
 )
@@ -74,6 +75,8 @@ def test_a_value_that_its_quote_states_is_kept_in_plain_form(
         ("Total | 12.00 €", "currency", "USD"),
         ("Total | 12.00 €", "currency", "euros and more"),
         ("Oberwasser GmbH", "seller", "Unterwasser GmbH"),
+        ("Kundennummer: 7", "buyer", "nummer"),
+        ("Invoice No. | INV-12", "number", "INV-1"),
     ],
 )
 def test_a_value_that_does_not_follow_from_its_quote_is_left_out(
@@ -116,7 +119,12 @@ def test_an_empty_quote_stands_nowhere() -> None:
             ("これはとても長い文で合計金額は５.００円だと言っておりますので、お願いします",),
             *("total", "5.00", "合計金額は5.00円", TOLD),
         ),
-        (("Thank you for reading: invoice we call this to its end",), *("kind", "invoice", "invoice", TOLD)),
+        (("Oberwasser GmbH",), "seller", "Oberwasser GmbH", "Oberwasser GmbH", BARE),
+        (("Seller | Oberwasser GmbH",), "seller", "Oberwasser GmbH", "Oberwasser GmbH", LABELLED),
+        (
+            ("Thank you for reading: invoice we call this to its very end",),
+            *("kind", "invoice", "invoice", TOLD),
+        ),
     ],
 )  # fmt: skip
 def test_confidence_tells_how_the_value_stands(

@@ -1,6 +1,7 @@
 """Let an answer's values count only where the document says them, and say how surely they do."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -12,13 +13,14 @@ from forebay_agents.models.evidence import Place, Sheet, places, squeezed
 from forebay_agents.pages import Page
 
 SUMS: tuple[Name, ...] = ("total", "total_net", "tax")
+PARTIES: tuple[Name, ...] = ("seller", "buyer")
 DAYS: tuple[Name, ...] = ("date", "due_date")
 NAMED: tuple[Name, ...] = ("kind", "number", "currency", "seller", "buyer")
 
 LABELLED = 0.9
 """A value in a row of its own, beside words that name it."""
 BARE = 0.7
-"""A number or day that no word beside it names: beneath a heading, or in a table."""
+"""A number, day or name that no word beside it names, as in the head of a letter."""
 UNNAMED = 0.45
 """A sum that no known word beside it names: the rules' labelled sum goes before it."""
 AMBIGUOUS = 0.5
@@ -32,6 +34,10 @@ LONGEST_LABEL = 8
 ROWS_OF_ITEM = 4
 """Rows from a line item's description down in which its numbers stand."""
 
+_LATIN = r"[^\W_\u3040-\u30ff\u3400-\u9fff]"
+"""A letter of a script that parts words, or a digit."""
+_EDGE = rf"(?:(?<!{_LATIN})|(?!{_LATIN}))"
+"""Where no word is cut in two."""
 _WORDS = re.compile(r"[^\W\d_]{2,}")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
@@ -75,9 +81,9 @@ def _found(name: Name, stated: Stated, sheets: Sequence[Sheet]) -> Found | str:
 
 def _confidence(name: Name, place: Place, quote: str) -> float:
     """Return how surely a value at this place is the field's."""
-    if name in ("seller", "buyer", "currency"):
+    if name == "currency":
         return LABELLED
-    if _words(place.text) > LONGEST_LABEL:
+    if name not in PARTIES and _words(place.text) > LONGEST_LABEL:
         return TOLD
     if name in DAYS and len(readings.days(quote)) > 1:
         return AMBIGUOUS
@@ -110,8 +116,11 @@ def _as_given(value: str, quote: str) -> str | None:
 
 
 def _printed(value: str, quote: str) -> str | None:
+    """Return the value if its words stand in the quote, whole."""
     value = " ".join(value.split())
-    return value if value and squeezed(value) in squeezed(quote) else None
+    spelled = r"\s*".join(map(re.escape, squeezed(value)))
+    said = unicodedata.normalize("NFKC", quote).casefold()
+    return value if spelled and re.search(f"{_EDGE}{spelled}{_EDGE}", said) else None
 
 
 def _amount(value: str, quote: str) -> str | None:

@@ -39,6 +39,7 @@ LABELS = {
     r"|合計(?:金額)?",
     "buyer": r"bill to|buyer|rechnung an|kunde|client|客先",
 }
+RATE = r"(?:\s*\(?[\d,.]+ ?%\)?)?"
 SIGNS = {"€": "EUR", "£": "GBP", "$": "USD", "¥": "JPY", "円": "JPY"}
 SIGN = re.compile(r"[€£$¥円]|\b(?:EUR|USD|GBP|JPY|CHF)\b")
 ORDER = re.compile(
@@ -83,9 +84,10 @@ def answer(prompt: str, is_gullible: bool = False) -> dict[str, Any]:
             for name, value, quote in _stated(row):
                 if said[name] is None or name.startswith("total"):
                     said[name] = {"value": value, "quote": quote, "page": page.number}
-    if pages and pages[0].number == 1 and pages[0].rows:
-        name = pages[0].rows[0].split(GAP)[0]
-        said["seller"] = {"value": name, "quote": name, "page": 1}
+    if pages and pages[0].number == 1:
+        cells = (cell for row in pages[0].rows for cell in row.split(GAP))
+        if seller := next((cell for cell in cells if cell and not _kind(cell)), None):
+            said["seller"] = {"value": seller, "quote": seller, "page": 1}
     if is_gullible:
         said |= {name: order for page in pages for name, order in _orders(page)}
     return said | {"lines": lines}
@@ -93,23 +95,33 @@ def answer(prompt: str, is_gullible: bool = False) -> dict[str, Any]:
 
 def _stated(row: str) -> Iterator[tuple[str, str, str]]:
     """Yield the name, value and quote of each field that a row states."""
-    cells = [cell for cell in row.split(GAP) if cell.strip()]
+    cells = [cell.strip() for cell in row.split(GAP) if cell.strip()]
     for index, cell in enumerate(cells):
-        for kind, words in KINDS.items():
-            if re.fullmatch(rf"(?:\w+ )?\w*(?:{words})", cell.strip(), re.IGNORECASE):
-                yield "kind", kind, cell
-                break
+        if title := _kind(cell):
+            yield "kind", title, cell
         for name, label in LABELS.items():
-            if match := re.match(
-                rf"\s*(?:{label})(?:\s*\(?[\d,.]+ ?%\)?)?\s*:?\s*", cell, re.IGNORECASE
-            ):
-                rest = cell[match.end() :] or (cells[-1] if index + 1 < len(cells) else "")
-                if value := _value(name, rest):
-                    quote = cell if cell[match.end() :] else GAP.join(cells[index:])
-                    yield name, value, quote
-                    if name == "total" and (sign := SIGN.search(rest)):
-                        yield "currency", SIGNS.get(sign[0], sign[0]), quote
+            if match := re.match(rf"(?:{label})(?!\w){RATE}\s*:?\s*", cell, re.IGNORECASE):
+                yield from _said(name, cell[match.end() :], cell, cells[index:])
                 break
+
+
+def _kind(cell: str) -> str | None:
+    """Return the kind of document whose title the cell is."""
+    for kind, words in KINDS.items():
+        if re.fullmatch(rf"(?:\w+ )?\w*(?:{words})", cell, re.IGNORECASE):
+            return kind
+    return None
+
+
+def _said(name: str, rest: str, cell: str, cells: list[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield what stands behind a label: in its cell, else beside it; a sum's currency too."""
+    is_sum = name in ("total", "total_net", "tax")
+    beside = cells[-1 if is_sum else 1] if len(cells) > 1 else ""
+    if value := _value(name, rest or beside):
+        quote = cell if rest else GAP.join(cells if is_sum else cells[:2])
+        yield name, value, quote
+        if name == "total" and (sign := SIGN.search(rest or beside)):
+            yield "currency", SIGNS.get(sign[0], sign[0]), quote
 
 
 def _value(name: str, text: str) -> str | None:
