@@ -48,9 +48,7 @@ def _size(seen: Inspection) -> Size:
     attempt = _Alone()
     with Reader(seen.path, attempt) as reader:
         real = real_tokens(reader.page(number) for number in range(1, reader.pages + 1))
-    estimated = estimate_tokens(
-        seen.pages or 0, seen.characters, seen.wide_characters, getattr(seen, "digits", None)
-    )
+    estimated = estimate_tokens(seen.pages or 0, seen.characters, seen.wide_characters, seen.digits)
     return Size(seen.path.name, seen.pages or 0, real, estimated)
 
 

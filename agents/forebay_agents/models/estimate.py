@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from unicodedata import east_asian_width
 
-PROMPT = 930
+PROMPT = 960
 """Tokens of a call without its text: the prompt, the schema, and what frames the messages."""
 
 PAGE = 12

@@ -12,7 +12,7 @@ SAMPLE = 20
 
 
 def inspect(path: Path) -> dict[str, Any]:
-    """Return the pages of a document, its characters, and how many of these are wide (CJK).
+    """Return the pages of a document, its characters, and how many are wide (CJK) or digits.
 
     Characters are extrapolated from a sample of the pages; a page that cannot be read has none.
     Raises DocumentError.
@@ -24,10 +24,12 @@ def inspect(path: Path) -> dict[str, Any]:
         share = len(pdf) / len(numbers)
         characters = sum(map(len, texts))
         wide = sum(unicodedata.east_asian_width(c) in "WF" for text in texts for c in text)
+        digits = sum(c in "0123456789" for text in texts for c in text)
         return {
             "pages": len(pdf),
             "characters": round(characters * share),
             "wide_characters": round(wide * share),
+            "digits": round(digits * share),
         }
 
 

@@ -17,7 +17,8 @@ class Inspection:
     """What can be told of a file at a glance.
 
     `problem` is a sentence when it cannot be read; then the numbers are None or 0. Characters are
-    extrapolated from at most 20 pages; wide ones are those of Chinese, Japanese and Korean.
+    extrapolated from at most 20 pages; wide ones are those of Chinese, Japanese and Korean, digits
+    those of ASCII.
     """
 
     path: Path
@@ -25,6 +26,7 @@ class Inspection:
     pages: int | None = None
     characters: int = 0
     wide_characters: int = 0
+    digits: int = 0
 
 
 def inspect(paths: Iterable[Path], limits: Limits | None = None) -> Iterator[Inspection]:

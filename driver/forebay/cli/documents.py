@@ -106,7 +106,8 @@ def inspected(paths: Sequence[Path]) -> list[Submission]:
         Submission(seen.path, _by_size(seen.path), seen.problem)
         if seen.pages is None
         else Submission(
-            seen.path, estimate_tokens(seen.pages, seen.characters, seen.wide_characters)
+            seen.path,
+            estimate_tokens(seen.pages, seen.characters, seen.wide_characters, seen.digits),
         )
         for seen in inspect(paths)
     ]
