@@ -36,7 +36,7 @@ class Plan:
 
     `count` is of items, bookings or clauses. `taxes` is as in Bill; `rates` is how many tax rates
     there are; `by` and `to` are places among the market's parties. With `is_negative` all sums
-    are. An empty text and None leave the choice to the lot.
+    are. An empty text and None leave the choice to the lot; each `draw` of it comes out otherwise.
     """
 
     name: str
@@ -59,14 +59,20 @@ class Plan:
     by: int | None = None
     to: int | None = None
     day: date | None = None
+    draw: int = 0
+
+    @property
+    def seed(self) -> str:
+        """Return what the lot depends on."""
+        return f"{self.name} {self.draw}" if self.draw else self.name
 
     def voice(self) -> Voice:
         """Return how the document writes; the same at each call."""
-        return Voice(MARKETS[self.market], Random(self.name), self.money, self.days, self.negative)
+        return Voice(MARKETS[self.market], Random(self.seed), self.money, self.days, self.negative)
 
     def bill(self) -> Bill:
         """Return the document of trade that is planned; the same at each call."""
-        random, market = Random(self.name), MARKETS[self.market]
+        random, market = Random(self.seed), MARKETS[self.market]
         day = self.day or _day(random)
         seller, buyer = self._parties(random, market)
         bill = Bill(
@@ -89,7 +95,7 @@ class Plan:
 
     def account(self) -> Account:
         """Return the statement that is planned; the same at each call."""
-        random, market = Random(self.name), MARKETS[self.market]
+        random, market = Random(self.seed), MARKETS[self.market]
         smallest = Decimal(1) if market.currency == "JPY" else Decimal("0.01")
         opening = random.randint(150_000, 900_000) * smallest
         day = self.day or _day(random)
@@ -105,7 +111,7 @@ class Plan:
 
     def agreement(self) -> Agreement:
         """Return the contract that is planned; the same at each call."""
-        random, market = Random(self.name), MARKETS[self.market]
+        random, market = Random(self.seed), MARKETS[self.market]
         day = self.day or _day(random)
         provider, client = self._parties(random, market)
         assert client is not None

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -61,13 +61,17 @@ def names() -> list[str]:
     return list(_writers())
 
 
-def write_samples(folder: Path, only: Iterable[str] | None = None) -> list[Sample]:
+def write_samples(
+    folder: Path, only: Iterable[str] | None = None, *, draw: int = 0
+) -> list[Sample]:
     """Write all samples, or those that are named, into `folder` and return their truth.
 
-    The folder is made if absent. Beside each NAME.pdf stands NAME.json with the truth.
+    The folder is made if absent. Another `draw` gives documents of the same plans with other words,
+    firms, dates and sums, to see how rules fare on what they were not made for. Beside each
+    NAME.pdf stands NAME.json with the truth.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    writers = _writers()
+    writers = _writers(draw)
     return [_write(folder / f"{name}.pdf", writers[name]) for name in only or writers]
 
 
@@ -78,10 +82,12 @@ def _write(path: Path, writer: Callable[[Path], Sample]) -> Sample:
     return sample
 
 
-def _writers() -> Mapping[str, Callable[[Path], Sample]]:
-    planned = {plan.name: partial(_planned, plan) for plan in PLANS}
+def _writers(draw: int = 0) -> Mapping[str, Callable[[Path], Sample]]:
+    planned = {plan.name: partial(_planned, replace(plan, draw=draw)) for plan in PLANS}
     damaged = {name: partial(_damaged, writer) for name, writer in DAMAGED.items()}
-    special = {plan.name: partial(_special, plan, finish) for plan, finish in SPECIAL}
+    special = {
+        plan.name: partial(_special, replace(plan, draw=draw), finish) for plan, finish in SPECIAL
+    }
     return planned | special | damaged
 
 
