@@ -59,7 +59,10 @@ def parse_file(path: Path, attempt: AloneAttempt, *, keep: bool = False) -> dict
     }
     try:
         with _places(path, keep=keep) as (place, beside):
-            return row | _success(parse(attempt, place, beside), keep=keep)
+            result = parse(attempt, place, beside)
+            if result.accepted:
+                result.accepted()
+            return row | _success(result, keep=keep)
     except (Reject, Retry) as refusal:
         reason = refusal.reason
     except Exception as error:  # one document must not end the others

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from forebay.agent import Attempt, Reject, Result, Retry
 from forebay.storage import Storage, StorageError, locate
@@ -42,9 +43,7 @@ def parse(attempt: Attempt, place: Place, beside: Place) -> Result:
     storage, name = place
     checkpoints = StoredCheckpoints(*beside, lambda: _content(attempt, place))
     with _refusals(), storage.local(name) as path, Reader(path, attempt) as reader:
-        result = _read(attempt, reader, checkpoints, beside)
-    checkpoints.clear()
-    return result
+        return replace(_read(attempt, reader, checkpoints, beside), accepted=checkpoints.clear)
 
 
 def _document(payload: dict[str, object]) -> str:

@@ -4,7 +4,7 @@ An agent is named in the entry-point group `forebay.agents` and is called as `ru
 knows nothing of the database: whoever runs it reports what it returned or raised.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -65,10 +65,15 @@ class Attempt(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Carry what an attempt found; a confidence of None means that the agent has no opinion."""
+    """Carry what an attempt found; a confidence of None means that the agent has no opinion.
+
+    `accepted` is called once the result is stored: until then the next attempt may need what this
+    one has kept.
+    """
 
     data: dict[str, Any]
     confidence: Decimal | None = None
+    accepted: Callable[[], None] | None = None
 
 
 class Reject(Exception):

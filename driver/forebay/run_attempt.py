@@ -17,6 +17,7 @@ from typing import Any
 
 import psycopg
 
+from forebay import acceptance
 from forebay import agent as agents
 from forebay.calls import agent as calls
 from forebay.errors import ConnectError, ForebayError, InvalidDocumentError, TooLargeError
@@ -42,7 +43,10 @@ def run_attempt(attempt: RunningAttempt) -> bool:
         attempt.send_usage()
         return False
     try:
-        _repeat(attempt, _report(attempt, outcome))
+        reported = _report(attempt, outcome)
+        if isinstance(reported, agents.Result):
+            acceptance.tell(reported.accepted)
+        _repeat(attempt, reported)
     finally:
         attempt.close()
     return True

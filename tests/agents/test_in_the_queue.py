@@ -56,7 +56,7 @@ def test_a_crash_costs_no_page_twice(
     assert row["result"]["text"].count("INV-7") == 8
     assert [each["status"] for each in attempts(db, task_id)] == ["failed", "succeeded"]
     assert fake.calls <= 9
-    assert [path.name for path in storage.iterdir()] == ["scan.pdf"]
+    until(lambda: [path.name for path in storage.iterdir()] == ["scan.pdf"])
 
 
 def test_a_deadline_stops_a_slow_document(

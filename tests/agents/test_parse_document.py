@@ -17,7 +17,7 @@ from forebay_agents.parse_document import run
 from forebay_agents.reading.reader import Reader
 from support.scans import FakeTesseract, write_scan
 
-from .conftest import Parse, RecordedAttempt
+from .conftest import Parse, RecordedAttempt, accepted
 from .pdfs import pdf, text
 
 LINES = ("Invoice", "Invoice number: A-17", "Invoice date: 2026-03-04", "Total due: 99.50 EUR")
@@ -217,17 +217,21 @@ def test_what_was_read_before_a_failure_is_not_read_again(
     storage: Path,
     tesseract: Callable[[float], FakeTesseract],
 ) -> None:
-    """The next attempt takes the pages that OCR has read from beside the document."""
+    """The next attempt takes the pages that OCR has read from beside the document, until the
+    result is known to be stored.
+    """
     fake = tesseract(0)
     write_scan(storage / "scan.pdf", 6)
     with pytest.raises(Retry):
         run(RecordedAttempt({"document": "scan.pdf"}, cancel_after=2))
     before = fake.calls
     assert before >= 1
-    assert len(list((storage / "scan.pdf.forebay").iterdir())) == before
-    data = run(RecordedAttempt({"document": "scan.pdf"})).data
-    assert fake.calls == 6
-    assert data["text"].count("INV-7") == 6
+    for _ in range(2):  # the first of these results was lost on its way
+        assert len(list((storage / "scan.pdf.forebay").iterdir())) >= before
+        result = run(RecordedAttempt({"document": "scan.pdf"}))
+        assert fake.calls == 6
+        assert result.data["text"].count("INV-7") == 6
+    accepted(result)
     assert [path.name for path in storage.iterdir()] == ["scan.pdf"]
 
 

@@ -256,6 +256,25 @@ def test_js1_js2_a_result_with_nul_and_nan_is_mended(
     assert found == {"text": "a\ufffd\ufffd", "score": None}
 
 
+def test_a_handler_hears_that_its_result_is_stored(
+    caller: psycopg.Connection, make: Callable[..., Worker]
+) -> None:
+    """`accepted` is called once the task is completed; that it fails spoils nothing."""
+    ids, heard = enqueue(caller, 3), []
+    one = make()
+
+    @one.handler
+    def handle(task: Task) -> Result:
+        def accepted() -> None:
+            heard.append((task.task_id, detail(caller, task.task_id).status))
+            raise OSError("nothing to remove")
+
+        return Result({}, accepted=accepted)
+
+    assert one.run(until_empty=True) == 3
+    assert sorted(heard) == [(task_id, "completed") for task_id in ids]
+
+
 @pytest.mark.parametrize("kind", ["blocking", "loop", "busy"])
 def test_le3_a_handler_that_blocks_keeps_its_lease(
     caller: psycopg.Connection, make: Callable[..., Worker], kind: str

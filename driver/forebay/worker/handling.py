@@ -67,6 +67,7 @@ class Success:
 
     result: Any
     confidence: Decimal | None = None
+    accepted: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +146,4 @@ def _success(answer: Any) -> Success | Failure:
         confidence = None if given.confidence is None else Decimal(str(given.confidence))
     except (ValueError, ArithmeticError) as error:
         return Failure.of_result(error)
-    return Success(given.data, confidence)
+    return Success(given.data, confidence, given.accepted)

@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
+from forebay import acceptance
 from forebay.calls import agent as calls
 from forebay.calls import worker as worker_calls
 from forebay.errors import ForebayError
@@ -109,6 +110,8 @@ class Reporter:
             else:
                 self._fail(successes[0][0], Failure.of_result(error))
             return
+        for _, success in successes:
+            acceptance.tell(success.accepted)
         for row in rows:
             self._ended(row.attempt_id, row.status, row.effect in ("completed", "failed"))
 
