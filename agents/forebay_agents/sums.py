@@ -46,9 +46,9 @@ def total_miss(stated: Sums) -> Decimal | None:
 def _miss(one: Decimal, other: Decimal) -> Decimal:
     """Return the distance of two sums, whatever sign a credit note gives them."""
     miss = abs(abs(one) - abs(other))
-    return miss if miss > _last_digit(other) else Decimal(0)
+    return miss if miss > last_digit(other) else Decimal(0)
 
 
-def _last_digit(value: Decimal) -> Decimal:
+def last_digit(value: Decimal) -> Decimal:
     """Return one unit of the last digit of `value`: 0.01 for 104.90, 1 for 1155495."""
     return Decimal(1).scaleb(int(value.as_tuple().exponent))

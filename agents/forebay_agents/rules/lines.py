@@ -1,0 +1,90 @@
+"""Find the line items of a document: in ruled tables, under the heads of columns, or by sums."""
+
+from collections.abc import Iterator, Sequence
+
+from forebay_agents.findings import Line
+from forebay_agents.pages import Box, Page, Row, Table
+from forebay_agents.rules.amounts import DecimalMark, decimal_mark
+from forebay_agents.rules.columns import columns_of, head_at
+from forebay_agents.rules.listed import ListedLines
+from forebay_agents.rules.table import RuledRows, TableRows
+
+LIMIT = 2_000
+"""How many lines are kept."""
+
+
+class LineReader:
+    """Read line items page by page: `add` all pages in order, then take the `lines`.
+
+    Memory is bounded: of more lines than the limit the first are kept, and `notes` says so.
+    """
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self._lines: list[Line] = []
+        self._mark: DecimalMark | None = None
+        self._table: TableRows | None = None
+        self._ruled: RuledRows | None = None
+        self._listed = ListedLines()
+
+    @property
+    def lines(self) -> list[Line]:
+        """The lines found so far: those under heads, or else those that a sum adds up."""
+        return self._lines or self._listed.lines
+
+    def add(self, page: Page) -> None:
+        """Take the lines of `page`; a table of the page before may go on here."""
+        if self.notes:
+            return
+        texts = [segment.text for row in page.rows for segment in row]
+        self._mark = decimal_mark(texts) or self._mark
+        ruled = [(table, some) for table in page.tables if (some := self._read_ruled(table, page))]
+        rows = [row for row in page.rows if not any(_inside(row, table.box) for table, _ in ruled)]
+        found = [(table.box[1], lines) for table, lines in ruled]
+        found += list(self._read_rows(rows, page.number))
+        for row in page.rows:
+            self._listed.read(row, self._mark, page.number)
+        for _, lines in sorted(found, key=lambda each: each[0]):
+            self._keep(lines, page.number)
+
+    def _read_rows(self, rows: Sequence[Row], number: int) -> Iterator[tuple[float, list[Line]]]:
+        """Yield the lines of each table on the page, with the place where its rows begin."""
+        index, top = 0, 0.0
+        if self._table is not None:
+            self._table.page = number
+        while index < len(rows):
+            columns, after = head_at(rows, index)
+            if columns:
+                if self._table is not None:
+                    yield top, self._table.lines()
+                self._table, top = TableRows(columns, number), rows[index][0].box[1]
+            elif self._table is not None:
+                self._table.read(rows[index], self._mark)
+            index = max(after, index + 1)
+        if self._table is not None:
+            yield top, self._table.lines()
+
+    def _read_ruled(self, table: Table, page: Page) -> list[Line]:
+        """Return the lines of a ruled table, if its first row has heads or it goes on."""
+        columns = columns_of(table.rows[0])
+        rows = table.rows[1:] if columns else table.rows
+        if columns:
+            self._ruled = RuledRows(columns, page.number)
+        elif self._ruled is None or len(self._ruled.columns) != len(table.rows[0]):
+            return []
+        self._ruled.page = page.number
+        for row in rows:
+            self._ruled.read_cells(row, self._mark)
+        return self._ruled.lines()
+
+    def _keep(self, lines: Sequence[Line], page: int) -> None:
+        room = LIMIT - len(self._lines)
+        self._lines += lines[:room]
+        if len(lines) > room and not self.notes:
+            self.notes.append(f"Only the first {LIMIT} lines are kept: page {page} has more.")
+
+
+def _inside(row: Row, box: Box) -> bool:
+    """Tell whether a row of the page stands in a box, by its middle."""
+    left, top, right, bottom = row[0].box
+    return box[0] <= (left + right) / 2 <= box[2] and box[1] <= (top + bottom) / 2 <= box[3]

@@ -1,0 +1,180 @@
+"""Read the rows of one table of line items, under columns that are known."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from forebay_agents.findings import Line
+from forebay_agents.pages import Row, Segment
+from forebay_agents.rules.amounts import DecimalMark
+from forebay_agents.rules.cells import Cell, cells
+from forebay_agents.rules.columns import SUMS, Column
+from forebay_agents.rules.fit import Fit, fit
+from forebay_agents.rules.heads import is_carried, is_total
+from forebay_agents.rules.items import (
+    Item,
+    Numbers,
+    Words,
+    by_arithmetic,
+    description,
+    numbers,
+    words_of,
+)
+
+LEADING = 1.0
+"""The widest gap between two rows of one description, in heights of the text."""
+
+SLACK = 28.0
+"""How far before the next column's cells and head a description may end, in points."""
+
+INDENT = 30.0
+"""How far from its first row a description may go on, in points."""
+
+FULL = 0.85
+"""The share of the longest row of a cell that a full one has at least."""
+
+WIDE = 10_000.0
+"""Points beyond every page."""
+
+
+@dataclass
+class TableRows:
+    """The rows of a table: give each to `read`, then take the `lines`.
+
+    A row that sums up ends the table: after it only rows count whose quantity and price make their
+    amount. Rows that carry sums forward are passed over.
+    """
+
+    columns: list[Column]
+    page: int = 0
+    is_closed: bool = False
+    items: list[Item] = field(default_factory=list)
+    loose: list[Words] = field(default_factory=list)
+    edge: float = WIDE
+
+    def __post_init__(self) -> None:
+        concepts = {column.concept for column in self.columns}
+        if not concepts & SUMS and "quantity" not in concepts:
+            self.columns = [
+                replace(column, concept="amount") if column.concept == "price" else column
+                for column in self.columns
+            ]
+
+    def read(self, row: Row, mark: DecimalMark | None) -> None:
+        """Take a row of the page."""
+        found = fit(row, self.columns, mark)
+        top = min(segment.box[1] for segment in row)
+        bottom = max(segment.box[3] for segment in row)
+        self._take(found, list(words_of(description(found), top, bottom)), top)
+
+    def lines(self) -> list[Line]:
+        """Return the lines of the rows taken, and forget these."""
+        found = [item.line(*self._full()) for item in self.items]
+        self.items, self.loose, self.edge = [], [], WIDE
+        return [line for line in found if re.search(r"[^\W\d_]", line.description)]
+
+    def _take(self, found: Fit, words: list[Words], top: float) -> None:
+        every = [cell for group in found.of.values() for cell in group] + found.outside
+        labels = [cell.text for cell in every if cell.number is None]
+        chosen = self._numbers(found)
+        has_all = chosen.quantities and chosen.prices
+        if any(map(is_carried, labels)):
+            self.loose = []
+        elif any(map(is_total, labels)) and not has_all:
+            self.is_closed, self.loose = True, []
+        elif self._is_complete(chosen):
+            is_labelled = any(cell.number is None for cell in found.outside)
+            self._add(chosen, words, top, is_labelled=is_labelled)
+            self.edge = min(self.edge, self._edge(found))
+        elif words and not found.of.keys() - {self._description()}:
+            self._go_on(words)
+
+    def _description(self) -> Column:
+        return next(column for column in self.columns if column.concept == "description")
+
+    def _numbers(self, found: Fit) -> Numbers:
+        chosen = numbers(found)
+        is_whole = chosen.quantities and chosen.prices and chosen.amounts
+        every = [cell for group in found.of.values() for cell in group] + found.outside
+        by_place = sorted(every, key=lambda cell: cell.left)
+        return chosen if is_whole else by_arithmetic(by_place) or chosen
+
+    def _is_complete(self, chosen: Numbers) -> bool:
+        if self.is_closed:
+            quantity, price, amount = chosen.chosen()
+            return None not in (quantity, price, amount)
+        if any(column.concept in SUMS for column in self.columns):
+            return bool(chosen.amounts)
+        return bool(chosen.quantities)
+
+    def _add(self, chosen: Numbers, words: list[Words], top: float, *, is_labelled: bool) -> None:
+        """Add a line; words that stand just above it are its own when it has none beside it."""
+        quantity, price, amount = chosen.chosen()
+        if not words and not is_labelled:
+            words = self._above(top)
+        self.items.append(Item(self.page, words, quantity, price, amount))
+        self.loose = []
+
+    def _above(self, top: float) -> list[Words]:
+        """Return the words just above a row, which the line above may hold as its own."""
+        if not self.loose and self.items and len(self.items[-1].words) > 1:
+            self.loose.append(self.items[-1].words.pop())
+        return [words for words in self.loose[-1:] if top - words.bottom <= LEADING * words.height]
+
+    def _go_on(self, words: list[Words]) -> None:
+        """Take words without numbers: they go on above, or wait for what comes below."""
+        last = self.items[-1].words if self.items else []
+        if last and not self.loose and _follows(last[-1], words[0]):
+            last += words
+        else:
+            self.loose += words
+
+    def _full(self) -> tuple[float, float]:
+        """Return beyond where a row of a description is full, or where one may go on."""
+        return self.edge - SLACK, self.edge - 2 * SLACK
+
+    def _edge(self, found: Fit) -> float:
+        """Return where the next column begins, as far as this row and the heads tell."""
+        place = self.columns.index(self._description())
+        lefts = [column.left for column in self.columns[place + 1 :]]
+        lefts += [
+            cell.left for column in self.columns[place + 1 :] for cell in found.of.get(column, [])
+        ]
+        return min(lefts, default=WIDE)
+
+
+def _follows(above: Words, below: Words) -> bool:
+    is_near = below.top - above.bottom <= LEADING * above.height
+    return is_near and abs(above.left - below.left) <= INDENT
+
+
+class RuledRows(TableRows):
+    """The rows of a ruled table, cell by cell; the places of words count characters and rows."""
+
+    def read_cells(self, texts: Sequence[str], mark: DecimalMark | None) -> None:
+        """Take a row, a text for each column."""
+        of = {
+            column: [_ruled(column, text, mark)]
+            for column, text in zip(self.columns, texts, strict=True)
+            if text.strip()
+        }
+        found = Fit(of, [], 0)
+        rows = [row for cell in description(found) for row in cell.text.split("\n")]
+        words = [Words(row, 0, place, len(row), place + 1) for place, row in enumerate(rows)]
+        self._take(found, words, 0)
+
+    def _go_on(self, words: list[Words]) -> None:
+        """Leave out a cell of words alone: it is a remark or a title."""
+
+    def _full(self) -> tuple[float, float]:
+        """Return how many characters fill a row: a bit less than the longest has."""
+        longest = max((row.right for item in self.items for row in item.words), default=0.0)
+        return FULL * longest, FULL**2 * longest
+
+
+def _ruled(column: Column, text: str, mark: DecimalMark | None) -> Cell:
+    """Return the cell of a ruled column: of its rows of text, the one number it holds."""
+    if column.concept == "description":
+        return Cell(text, column.left, column.right)
+    found = cells(Segment(text.replace("\n", " "), (column.left, 0, column.right, 1)), mark)
+    return found[0] if len(found) == 1 else Cell(text, column.left, column.right)
