@@ -78,6 +78,8 @@ def read(textpage: Any, frame: Frame, drawings: Drawings, is_blank: Any) -> Char
                 is_guess = pdfium.FPDFText_IsGenerated(textpage, index) == 1
                 gap = "guessed" if is_guess or text in "\r\n" else "meant"
             continue
+        if not text:
+            continue
         style, box = reader.style(index), reader.box(index)
         if _is_hidden(style, box, frame, drawings, is_blank):
             result.hidden += 1
@@ -114,8 +116,13 @@ class _Reader:
         self._styles: dict[int | None, _Style] = {}
 
     def text(self, index: int) -> str:
-        """Return a character, plain: ligatures as letters, no soft hyphen, never a surrogate."""
-        code = pdfium.FPDFText_GetUnicode(self._page, index)
+        """Return a character, plain: ligatures as letters, no soft hyphen, never a surrogate.
+
+        It is empty for the second half of one that pdfium gives in two.
+        """
+        code = self._code(index)
+        if code is None:
+            return ""
         if code == 2 and pdfium.FPDFText_IsHyphen(self._page, index) == 1:
             return LINE_HYPHEN
         if 0 < code < 0xAD:
@@ -126,6 +133,16 @@ class _Reader:
             return LINE_HYPHEN
         text = chr(code)
         return unicodedata.normalize("NFKC", text) if 0xFB00 <= code <= 0xFB06 else text
+
+    def _code(self, index: int) -> int | None:
+        """Return a character's number; None for the second half of one given in two."""
+        code, high, low = self._raw(index), range(0xD800, 0xDC00), range(0xDC00, 0xE000)
+        if code in high and self._raw(index + 1) in low:
+            return 0x10000 + ((code - high.start) << 10) + self._raw(index + 1) - low.start
+        return None if code in low and self._raw(index - 1) in high else code
+
+    def _raw(self, index: int) -> int:
+        return int(pdfium.FPDFText_GetUnicode(self._page, index))
 
     def box(self, index: int) -> Box:
         """Return a character's box, of its font's height, as shown."""
@@ -171,4 +188,7 @@ class _Reader:
 
 
 def _near(value: float) -> float:
-    return max(-FAR, min(FAR, value)) if value == value else 0.0
+    """Return a coordinate that is a number and no farther than any page reaches."""
+    if -FAR < value < FAR:
+        return value
+    return 0.0 if value != value else FAR if value > 0 else -FAR

@@ -8,7 +8,7 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 from forebay_agents.pages import Box
-from forebay_agents.reading.geometry import Frame, Matrix, applied, times
+from forebay_agents.reading.geometry import Frame, Matrix, Point, applied, times
 
 OBJECTS = 20_000
 POINTS = 50_000
@@ -140,13 +140,13 @@ def _add_rules(seen: Drawings, item: Any, matrix: Matrix, frame: Frame) -> int:
     return max(int(count), 1)
 
 
-def _point(segment: Any) -> tuple[float, float]:
+def _point(segment: Any) -> Point:
     x, y = c_float(), c_float()
     pdfium.FPDFPathSegment_GetPoint(segment, x, y)
     return x.value, y.value
 
 
-def _add_rule(seen: Drawings, one: tuple[float, float], other: tuple[float, float]) -> None:
+def _add_rule(seen: Drawings, one: Point, other: Point) -> None:
     (x0, y0), (x1, y1) = one, other
     if abs(x0 - x1) <= STRAIGHT and abs(y0 - y1) >= SHORTEST:
         seen.upright.append(Rule((x0 + x1) / 2, min(y0, y1), max(y0, y1)))

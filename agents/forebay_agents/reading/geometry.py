@@ -7,6 +7,8 @@ from forebay_agents.pages import Box
 FAR = 1e6
 """Points; nothing on a page is farther away than this."""
 
+Point = tuple[float, float]
+
 Matrix = tuple[float, float, float, float, float, float]
 
 
@@ -31,7 +33,7 @@ class Frame:
     def height(self) -> float:
         return self.top - self.bottom if self.rotation % 180 == 0 else self.right - self.left
 
-    def point(self, x: float, y: float) -> tuple[float, float]:
+    def point(self, x: float, y: float) -> Point:
         """Return where a point of the PDF is shown."""
         match self.rotation:
             case 90:
@@ -89,12 +91,12 @@ def union(one: Box, other: Box) -> Box:
     )
 
 
-def middle(box: Box) -> tuple[float, float]:
+def middle(box: Box) -> Point:
     """Return a box's middle."""
     return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
 
 
-def contains(box: Box, point: tuple[float, float]) -> bool:
+def contains(box: Box, point: Point) -> bool:
     """Tell whether a point lies in a box."""
     return box[0] <= point[0] <= box[2] and box[1] <= point[1] <= box[3]
 
@@ -110,7 +112,7 @@ def times(inner: Matrix, outer: Matrix) -> Matrix:
     )
 
 
-def applied(matrix: Matrix, x: float, y: float) -> tuple[float, float]:
+def applied(matrix: Matrix, x: float, y: float) -> Point:
     """Return where a matrix moves a point, no farther than any page reaches."""
     a, b, c, d, e, f = matrix
     return (

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from forebay_agents.pages import Box, Row, Table
 from forebay_agents.reading.drawings import Rule
-from forebay_agents.reading.geometry import contains, middle
+from forebay_agents.reading.geometry import Point, contains, middle
 
 CLOSE = 3.0
 """Points within which two lines are one, and within which a line reaches another."""
@@ -129,7 +129,8 @@ def _neighbours(cells: list[Box]) -> list[list[Box]]:
 def _table(cells: list[Box], rows: list[Row]) -> Table | None:
     xs, ys = sorted({cell[0] for cell in cells}), sorted({cell[1] for cell in cells})
     box = (xs[0], ys[0], max(cell[2] for cell in cells), max(cell[3] for cell in cells))
-    inside = [[s for s in row if contains(box, middle(s.box))] for row in rows]
+    words = [[(middle(segment.box), segment.text) for segment in row] for row in rows]
+    inside = [[word for word in row if contains(box, word[0])] for row in words]
     texts = [[""] * len(xs) for _ in ys]
     for cell in cells:
         texts[bisect_left(ys, cell[1])][bisect_left(xs, cell[0])] = _text(cell, inside)
@@ -140,6 +141,6 @@ def _table(cells: list[Box], rows: list[Row]) -> Table | None:
     return Table(filled, box) if len(filled) > 1 and len(kept) > 1 else None
 
 
-def _text(cell: Box, rows: Iterable[Row]) -> str:
-    lines = (" ".join(s.text for s in row if contains(cell, middle(s.box))) for row in rows)
+def _text(cell: Box, rows: Iterable[list[tuple[Point, str]]]) -> str:
+    lines = (" ".join(text for place, text in row if contains(cell, place)) for row in rows)
     return "\n".join(filter(None, lines))

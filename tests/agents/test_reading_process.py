@@ -1,0 +1,264 @@
+"""The reading process: what it may take, what it knows, and how it ends."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from forebay.agent import Retry
+from forebay_agents.reading import reader as reader_module
+from forebay_agents.reading.errors import DocumentError
+from forebay_agents.reading.process import Lost, ReadingProcess
+from forebay_agents.reading.reader import Limits, Reader
+from support.scans import FakeTesseract, write_scan
+
+from . import hostile
+from .conftest import RecordedAttempt
+from .pdfs import pdf, text
+
+SLOW = hostile.many_words(1900)
+"""A page that takes several seconds to read."""
+
+
+class StoppedLater(RecordedAttempt):
+    """Be cancelled, or out of time, half a second after the start."""
+
+    def __init__(self, *, by: str) -> None:
+        super().__init__({})
+        self._by = by
+        self._at = time.monotonic() + 0.5
+
+    def cancelled(self) -> bool:
+        return self._by == "cancel" and time.monotonic() >= self._at
+
+    def seconds_left(self) -> float:
+        return self._at - time.monotonic() if self._by == "deadline" else math.inf
+
+
+def members(group: int) -> list[int]:
+    """Return the living processes of a group."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, pgrp = status.read_text().rpartition(")")[2].split()[:3]
+        except OSError:
+            continue
+        if int(pgrp) == group and state != "Z":
+            found.append(int(status.parent.name))
+    return found
+
+
+def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
+    """Wait until something is so; fail when it takes too long."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Path:
+    path = tmp_path / "good.pdf"
+    path.write_bytes(pdf([text((50, 700, f"page {number}")) for number in range(1, 9)]))
+    return path
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Path:
+    path = tmp_path / "slow.pdf"
+    path.write_bytes(SLOW)
+    return path
+
+
+@contextmanager
+def process(limits: Limits = Limits()) -> Iterator[ReadingProcess]:  # noqa: B008
+    child = ReadingProcess(limits)
+    try:
+        yield child
+    finally:
+        child.end()
+
+
+@pytest.mark.parametrize(
+    ("by", "reason"), [("cancel", "Stopped on request at page 1"), ("deadline", "time was over")]
+)
+def test_a_slow_page_is_left_within_a_second(by: str, reason: str, slow: Path) -> None:
+    """A cancel and a passed deadline end the child in the middle of a page."""
+    with Reader(slow, StoppedLater(by=by)) as reader:
+        group = reader._process.pid if reader._process else 0
+        before = time.monotonic()
+        with pytest.raises(Retry, match=reason):
+            reader.page(1)
+        assert time.monotonic() - before < 1.5
+        assert group
+        assert members(group) == []
+
+
+def test_ocr_is_left_within_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cancel ends tesseract too, in the middle of a page."""
+    monkeypatch.setenv("PATH", FakeTesseract(tmp_path, seconds=60).path)
+    write_scan(tmp_path / "scan.pdf", 1)
+    with Reader(tmp_path / "scan.pdf", StoppedLater(by="cancel")) as reader:
+        group = reader._process.pid if reader._process else 0
+        before = time.monotonic()
+        with pytest.raises(Retry, match="Stopped on request at page 1 of 1"):
+            reader.ocr(1, ["en"])
+        assert time.monotonic() - before < 1.5
+        assert group
+        assert members(group) == []
+
+
+def test_a_page_that_takes_too_long_is_skipped_and_the_next_is_read(tmp_path: Path) -> None:
+    """A page over its time is broken and says so; a new child reads the rest."""
+    tiny = b"BT /F 0.01 Tf 0.01 TL 9 790 Td " + b"(%s) ' " % (b"word " * 20) * 1500 + b" ET"
+    path = tmp_path / "slow.pdf"
+    path.write_bytes(
+        hostile.two_pages(tiny, b"BT /F 12 Tf 50 700 Td (next) Tj ET").replace(
+            b"/N 9 0 R/M 10 0 R", b"/F 8 0 R"
+        )
+    )
+    with Reader(path, RecordedAttempt({}), Limits(seconds_per_page=1)) as reader:
+        first, second = reader.page(1), reader.page(2)
+    assert first.is_broken
+    assert first.notes == ["Page 1 takes longer than 1 seconds to read and was skipped."]
+    assert second.text == "next"
+
+
+def test_after_some_losses_a_document_is_refused(tmp_path: Path, slow: Path) -> None:
+    """A document that costs one child after another is given up, with a reason."""
+    limits = Limits(seconds_per_page=1, losses=1)
+    with Reader(slow, RecordedAttempt({}), limits) as reader:
+        assert reader.page(1).is_broken
+        with pytest.raises(DocumentError, match="Reading the PDF failed 2 times") as refused:
+            reader.page(1)
+    assert refused.value.kind == "bad_input"
+    assert refused.value.message.endswith(".")
+
+
+@pytest.mark.parametrize("end", [signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
+def test_a_child_that_dies_costs_the_page_only(end: signal.Signals, good: Path) -> None:
+    """However the child ends between two pages, one page is lost and the next is read."""
+    with Reader(good, RecordedAttempt({})) as reader:
+        assert reader.page(1).text == "page 1"
+        assert reader._process
+        os.kill(reader._process.pid, end)
+        assert reader.page(2).is_broken
+        assert reader.page(3).text == "page 3"
+
+
+def test_a_child_dies_with_its_parent(tmp_path: Path, slow: Path) -> None:
+    """A parent that is killed, while its child reads a slow page, leaves no process behind."""
+    script = (
+        "import sys, pathlib\n"
+        "from forebay_agents.reading.process import ReadingProcess\n"
+        "from forebay_agents.reading.limits import Limits\n"
+        "child = ReadingProcess(Limits())\n"
+        "child.ask({'do': 'open', 'path': sys.argv[1]}, 30, lambda: None)\n"
+        "print(child.pid, flush=True)\n"
+        "child.ask({'do': 'page', 'number': 1}, 60, lambda: None)\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script, str(slow)], stdout=subprocess.PIPE, text=True
+    )
+    with parent:
+        assert parent.stdout
+        group = int(parent.stdout.readline())
+        time.sleep(0.3)
+        assert members(group) == [group]
+        parent.kill()
+    until(lambda: members(group) == [])
+
+
+def test_closing_leaves_no_process_and_no_file(good: Path) -> None:
+    """After a document nothing is left: no child, no temporary folder, no open file."""
+    before = set(os.listdir("/proc/self/fd"))
+    reader = Reader(good, RecordedAttempt({}))
+    assert reader._process
+    group, folder = reader._process.pid, Path(reader._process._folder)
+    assert folder.is_dir()
+    reader.close()
+    reader.close()
+    assert members(group) == []
+    assert not folder.exists()
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_the_child_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the database nor a key of a model is in the child's environment."""
+    for name in ("FOREBAY_DATABASE_URL", "FOREBAY_MODEL_API_KEY", "PGPASSWORD", "MY_TOKEN"):
+        monkeypatch.setenv(name, "secret-value")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    with process() as child:
+        environment = Path(f"/proc/{child.pid}/environ").read_bytes()
+    assert b"secret-value" not in environment
+    assert b"LANG=C.UTF-8" in environment
+
+
+def test_the_child_is_bound_by_the_kernel(good: Path) -> None:
+    """Address space, file size, open files and core dumps are limited, and processor time is."""
+    with process(Limits(memory_mb=300)) as child:
+        child.ask({"do": "open", "path": str(good)}, 7, lambda: None)
+        lines = Path(f"/proc/{child.pid}/limits").read_text().splitlines()
+    limits = {line[:26].strip(): line[26:].split()[:2] for line in lines}
+    assert limits["Max address space"] == [str(300 << 20)] * 2
+    assert limits["Max core file size"] == ["0", "0"]
+    assert limits["Max open files"] == ["64", "64"]
+    assert int(limits["Max file size"][1]) == 256 << 20
+    assert 7 <= int(limits["Max cpu time"][0]) <= 10
+
+
+def test_processor_time_ends_a_child_whose_parent_stands_still(slow: Path) -> None:
+    """The kernel ends a page that takes too long, should nobody look at the clock."""
+    with process() as child:
+        child.ask({"do": "open", "path": str(slow)}, 30, lambda: None)
+        child._popen.stdin.write(b'{"do": "page", "number": 1, "seconds": 0}\n')  # type: ignore[union-attr]
+        until(lambda: members(child.pid) == [], seconds=20)
+        with pytest.raises(Lost) as lost:
+            child.ask({"do": "page", "number": 1}, 9, lambda: None)
+    assert lost.value.loss == "time"
+
+
+def test_what_libraries_print_disturbs_no_answer(good: Path) -> None:
+    """Standard output and standard error of the child lead nowhere once it works."""
+    with process() as child:
+        child.ask({"do": "open", "path": str(good)}, 9, lambda: None)
+        targets = [os.readlink(f"/proc/{child.pid}/fd/{number}") for number in (1, 2)]
+    assert targets == ["/dev/null"] * 2
+
+
+def test_a_child_that_holds_much_memory_is_replaced(
+    good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new child goes on where one has grown too large, and that counts as no loss."""
+    monkeypatch.setattr(reader_module, "RENEW_ABOVE", 1)
+    with Reader(good, RecordedAttempt({}), Limits(losses=1)) as reader:
+        pages = [reader.page(number) for number in range(1, reader.pages + 1)]
+    assert [page.text for page in pages] == [f"page {number}" for number in range(1, 9)]
+
+
+def test_larger_and_longer_files_are_refused(good: Path, tmp_path: Path) -> None:
+    """A file over the limits is refused before it is read, and told the limit."""
+    large = tmp_path / "large.pdf"
+    with large.open("wb") as file:
+        file.truncate((2 << 20) + 1)
+    with pytest.raises(DocumentError, match="has 2 MB, and 1 are allowed; split it"):
+        Reader(large, RecordedAttempt({}), Limits(file_mb=1))
+    with pytest.raises(DocumentError, match="has 8 pages, and 7 are allowed; split it"):
+        Reader(good, RecordedAttempt({}), Limits(pages=7))
+
+
+def test_limits_are_settings() -> None:
+    """Each limit has a variable of its own; one that is no number is named."""
+    limits = Limits.from_environment({"FOREBAY_PARSE_MEMORY_MB": "700", "FOREBAY_PARSE_PAGES": ""})
+    assert limits == Limits(memory_mb=700)
+    for wrong in ("0", "-5", "many", "1.5"):
+        with pytest.raises(DocumentError, match=r"FOREBAY_PARSE_FILE_MB is .* whole number") as no:
+            Limits.from_environment({"FOREBAY_PARSE_FILE_MB": wrong})
+        assert no.value.kind == "infrastructure"
