@@ -41,7 +41,10 @@ def pdfs(tmp_path: Path) -> Path:
     folder.mkdir()
     for number in range(3):
         canvas = Canvas(str(folder / f"{number}.pdf"))
-        canvas.drawString(72, 720, f"Invoice INV-{number} Total 12.00 EUR")
+        for place, line in enumerate(
+            ("Invoice", f"Invoice number: INV-{number}", "Total: 12.00 EUR")
+        ):
+            canvas.drawString(72, 720 - 20 * place, line)
         canvas.save()
     (folder / "deep.pdf").mkdir()
     (folder / "2.pdf").rename(folder / "deep.pdf" / "0.pdf")
@@ -91,6 +94,9 @@ def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
     }
     assert outcomes["0.pdf"]["pages"] == 1
     assert outcomes["0.pdf"]["attempts"] == 1
+    assert outcomes["0.pdf"]["found"] == "invoice INV-0, 12.00 EUR"
+    assert outcomes["0.pdf"]["fields"] >= 4
+    assert outcomes["0.pdf"]["confidence"] > 0
     assert "empty" in outcomes["empty.PDF"]["reason"]
     assert "3 of 3 done: 3 completed" in err
     assert "made up" not in err

@@ -33,13 +33,15 @@ DAEMON_OPTIONS = ("--agents", AGENT, "--concurrency", "2")
 class Outcome:
     """One line of the final table; document is its path below the folder that was given.
 
-    seconds are those of the last attempt.
+    fields is how many were found, found the first of them in short; seconds are those of the
+    last attempt.
     """
 
     document: str
     task_id: int | None
     state: str
     pages: int | None = None
+    found: str | None = None
     fields: int | None = None
     confidence: Decimal | None = None
     attempts: int | None = None
@@ -51,7 +53,8 @@ TABLE: output.Columns = {
     "document": "document",
     "state": "state",
     "pages": "pages",
-    "fields found": "fields",
+    "found": "found",
+    "fields": "fields",
     "confidence": "confidence",
     "attempts": "attempts",
     "seconds": "seconds",
@@ -182,17 +185,26 @@ def _outcome(conn: psycopg.Connection[Any], task_id: int, name: str) -> Outcome:
 
     detail = viewer.task_detail(conn, task_id=task_id)
     result = reader.task_result(conn, task_id=task_id).result or {}
+    fields = result.get("fields")
     return Outcome(
         document=name,
         task_id=task_id,
         state=detail.status,
         pages=result.get("page_count"),
-        fields=len(result["fields"]) if "fields" in result else None,
+        found=None if fields is None else _in_short(fields),
+        fields=None if fields is None else len(fields),
         confidence=detail.confidence,
         attempts=detail.attempt_count,
         seconds=_seconds(detail.attempts),
         reason=detail.error["message"] if detail.error else None,
     )
+
+
+def _in_short(fields: dict[str, str]) -> str:
+    """Return kind and number, and the total in its currency, as far as they were found."""
+    parts = (("kind", "number"), ("total", "currency"))
+    said = (" ".join(fields[name] for name in part if name in fields) for part in parts)
+    return ", ".join(filter(None, said))
 
 
 def _how_to_see(task_id: int, dsn: str | None) -> str:
