@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from forebay_agents.rules.names import CONTACT, is_address
+from forebay_agents.rules.names import CONTACT, companies, is_address
 from forebay_agents.rules.places import Document, Spot
 
 GAP = 1.3
@@ -19,21 +19,50 @@ def block(document: Document, first: Spot) -> list[Spot]:
         if len(lines) == LONGEST or (row and row[0].box[1] - last.box[3] > 4 * last.height):
             break
         under = next((spot for spot in row if _follows(last, spot)), None)
+        if under is not None and (begins_other(under) or _is_apart(lines, under)):
+            break
         if under is not None:
             lines.append(under)
     return lines
 
 
+def _is_apart(lines: list[Spot], lower: Spot) -> bool:
+    """Tell whether a wider gap than those in the block parts it from the next line."""
+    gap = _gap(lines[-1], lower)
+    usual = _gap(lines[-2], lines[-1]) if len(lines) > 1 else gap
+    return gap > max(usual, 0.0) + 0.4 * lower.height
+
+
+def begins_other(spot: Spot) -> bool:
+    """Tell whether a line is a title, or gives a date, a sum or a number: that is no address."""
+    label = spot.labels[0] if spot.labels and spot.labels[0].start <= 1 else None
+    if label is None or not label.leads or label.end - label.start < 3:
+        return False
+    if label.means("number") and not label.means("number", "other"):
+        return True
+    if next(companies(spot.text), None):
+        return False
+    return any(label.means(group) for group in ("date", "amount", "kind"))
+
+
 def address_blocks(document: Document) -> Iterator[list[Spot]]:
     """Yield the blocks of the first page that hold an address, each from its first line on."""
-    taken: set[int] = set()
-    for spot in document.first:
-        if id(spot) in taken:
-            continue
-        lines = block(document, spot)
-        taken |= set(map(id, lines))
+    for lines in blocks(document):
         if len(lines) >= 2 and any(is_address(line.text) for line in lines[1:]):
             yield lines
+
+
+def blocks(document: Document) -> Iterator[list[Spot]]:
+    """Yield the blocks of the first page, leaving out titles and the lines that give a value."""
+    taken: set[int] = set()
+    for spot in document.first:
+        if id(spot) in taken or begins_other(spot):
+            continue
+        lines = block(document, spot)
+        if len(lines) > 2 and _gap(lines[0], lines[1]) > _gap(lines[1], lines[2]) + 0.4 * spot.height:
+            lines = lines[:1]
+        taken |= set(map(id, lines))
+        yield lines
 
 
 def has_contact(lines: list[Spot]) -> bool:
@@ -49,4 +78,9 @@ def _follows(upper: Spot, lower: Spot) -> bool:
         or abs(upper.box[2] - lower.box[2]) <= 4
         or abs(sum(upper.box[::2]) - sum(lower.box[::2])) <= 8
     )
-    return aligned and -0.5 * upper.height <= gap <= GAP * max(upper.height, lower.height)
+    is_alike = max(upper.height, lower.height) <= 1.4 * min(upper.height, lower.height)
+    return aligned and is_alike and -0.5 * upper.height <= gap <= GAP * max(upper.height, lower.height)
+
+
+def _gap(upper: Spot, lower: Spot) -> float:
+    return lower.box[1] - upper.box[3]

@@ -65,9 +65,12 @@ def _lines(
 ) -> Iterator[tuple[list[tuple[str, Spot]], float]]:
     """Yield the lines that may follow a label: after it, below it, and to its right."""
     after = document.after(spot, label)
+    is_polite = HONORIFIC.match(spot.text[label.start :]) is not None
+    if is_polite and label.start > 1:
+        return
     rest, gap = spot.text[label.end :], spot.text[label.end : label.end + 3]
     if after and after[0][1] is spot:
-        if ":" in gap or HONORIFIC.match(spot.text[label.start :]) or JAPANESE.search(rest):
+        if ":" in gap or is_polite or JAPANESE.search(rest):
             yield [after[0]], 1.0
         return
     if label.start > 1:

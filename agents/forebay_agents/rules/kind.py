@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from forebay_agents.findings import Found
+from forebay_agents.rules.amounts import only_amounts
 from forebay_agents.rules.candidates import Candidate, found
 from forebay_agents.rules.labels import Label, words
 from forebay_agents.rules.places import Document, Spot
@@ -24,8 +25,18 @@ BEFORE = re.compile(
 AFTER = re.compile(
     r"\s*(?:(?:[A-ZÀ-Þ][\w'’-]*\s+){0,3}(?i:"
     r"\(?\d{4}\)?|[(\[][^)\]]*[)\]]|(?:of|for|de|über|vom|für|du|del|dal|van|voor|pour|para|from|von|der)\b.*"
-    r"|[-–—:/#|·•,]\s*.*|\W*[\w./-]*\d.*|al \d.*|控え?|在中|様式.*|)|(?:[A-ZÀ-Þ][\w'’-]*\s*){1,3})",
+    r"|[-–—:/#|·•,・]\s*.*|.{0,8}\d.*|控え?|在中|様式.*|)|(?:[A-ZÀ-Þ][\w'’-]*\s*){1,3})",
 )
+
+PAID = re.compile(
+    r"\b(?:visa|mastercard|amex|american express|maestro|girocard|bancontact|apple pay|paypal|cash|change due|contante?i?|pinnen"
+    r"|kartenzahlung|rückgeld|carte bancaire|tarjeta|efectivo|bancomat|multibanco|troco)\b|お釣|お預",
+    re.IGNORECASE,
+)
+"""How receipts say that they were paid."""
+
+ROLL = 300
+"""Pages narrower than this, in points, come from the printers of tills."""
 
 WEAK = {"form", "report", "order", "statement", "contract"}
 """Kinds whose words also head parts of other documents."""
@@ -44,6 +55,22 @@ def find_kind(document: Document) -> Found | None:
             for spot, label in document.questions(group, name):
                 if not label.means(group, "any", "other"):
                     return found(document, Candidate(name, factor, spot, spot.text))
+    return _by_payment(document)
+
+
+def _by_payment(document: Document) -> Found | None:
+    """Tell a receipt by how it was paid, and an invoice by when it is to be paid."""
+    totals = [spot for spot, _ in document.questions("amount", "total", "sum", "payable")]
+    if not totals:
+        return None
+    due = next((spot for spot, _ in document.questions("date", "due")), None)
+    if due is not None:
+        return found(document, Candidate("invoice", 0.5, due, due.text))
+    page = document.page(document.first[0])
+    paid = next((spot for spot in document.spots if PAID.search(spot.text)), None)
+    if paid is not None or 0 < page.width < ROLL:
+        spot = paid or totals[0]
+        return found(document, Candidate("receipt", 0.55, spot, spot.text))
     return None
 
 
@@ -80,8 +107,18 @@ def _confidence(document: Document, spot: Spot, label: Label, name: str) -> floa
         word.isupper() and not JAPANESE.match(word)
     )
     confidence += 0.05 * (is_alone and not before.strip()) + 0.05 * _has_number(document, name)
-    confidence -= 0.08 * (name in WEAK) + 0.004 * spot.row
+    confidence -= 0.05 * (name in WEAK) + 0.008 * spot.row + 0.2 * _is_in_table(document, spot)
     return min(confidence, 0.98)
+
+
+def _is_in_table(document: Document, spot: Spot) -> bool:
+    """Tell whether a sum stands in the same row, so that it is an item rather than a title."""
+    return any(
+        amount.has_decimals()
+        for other in document.row(spot)
+        if other is not spot
+        for amount in only_amounts(other.text)
+    )
 
 
 def _compound(document: Document) -> Candidate | None:

@@ -26,26 +26,30 @@ COMPANY = re.compile(
     rf"(?<![\w@./-])(?P<name>{_WORD},?(?:\s+(?:{_WORD}|{_JOIN}),?){{0,7}}?,?\s*\(?(?:{FORMS})\.?)(?![\w@]|\.\w)"
     r"(?P<more>(?:,?\s+(?:& ?Co\.? ?KG(?:aA)?|Ltd\.?|Inc\.?|LLC|Limited|KGaA|KG|Co\. KG|Unipessoal))?)"
 )
+PREFIXED = re.compile(
+    rf"(?<![\w.])(?:SARL|SAS|SASU|EURL|SCI|SNC|SELARL|SCP|Ets\.?|Établissements|Etablissements|Firma|Fa\.|Ditta|Studio"
+    rf"|PT|CV|TOV|OOO|NZOZ)(?:\s+(?:{_WORD}|{_JOIN})){{1,6}}"
+)
 JAPANESE_COMPANY = re.compile(
     rf"(?:{JAPANESE_FORMS})\s?[^\s、。,:;()/|]{{1,20}}(?:\s?[A-Za-z]+)?|[^\s、。,:;()/|]{{1,20}}\s?(?:{JAPANESE_FORMS})"
 )
 
 HONORIFIC = re.compile(
-    r"(?:(?:an\s+)?(?:herrn?|frau|firma|familie|fam\.|eheleute)(?:\s+und\s+(?:frau|herrn?))?|mr\.?|mrs\.?|ms\.?|miss|m\.|mme\.?|mlle|monsieur|madame"
-    r"|mademoiselle|société|ste\.?|sté\.?|sig\.?(?:ra|re)?|sr\.?|sra\.?|srta\.?|d\.|dª|don|doña|dhr\.?|de heer|mevr?\.?|mevrouw|spett\.?(?:le|abile)?(?: ditta)?"
+    r"(?:(?:an\s+)?(?:herrn?|frau|firma|familie|fam\.|eheleute)(?:\s+und\s+(?:frau|herrn?))?|m\.|m\.? (?:ou|et) mme|mme\.?|mlle|monsieur|madame"
+    r"|mademoiselle|société|ste\.?|sté\.?|sig\.?(?:ra|re)?|sr\.?|sra\.?|srta\.?|dhr\.?|de heer|mevr?\.?|mevrouw|spett\.?(?:le|abile)?(?: ditta)?"
     r"|egr\.? ?sig\.?|gent\.?(?:le|ma|mo)?(?: sig\.?ra)?|exm[oa]\.?\(?s?\)?\.? ?s(?:enhor|r)\.?\(?(?:es|a)?\)?\.?)\s+(?=[A-ZÀ-Þ0-9])",
     re.IGNORECASE,
 )
 POLITE = re.compile(r"\s*(?:御中|様|殿|さま)\s*$")
 
 POSTAL = re.compile(
-    r"(?:^|[\s,·•|(-])(?:(?:[A-Z]{1,2}[- ])?\d{4,5}(?:[ -]\d{3})?,?\s+[A-ZÀ-Þ(][\w'’.-]+|\d{4} ?[A-Z]{2}\b|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b"
+    r"[^\W\d]+ (?!19|20)\d{4}$|(?:^|\s)\d{3} \d{2} [A-ZÀ-Þ]|(?:^|[\s,·•|(-])(?:(?:[A-Z]{1,2}[- ])?\d{4,5}(?:[ -]\d{3})?,?\s+[A-ZÀ-Þ(][\w'’.-]+|\d{4} ?[A-Z]{2}\b|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b"
     r"|[A-Z]{2},? \d{5}(?:-\d{4})?\b|[A-Z]\d[A-Z] ?\d[A-Z]\d\b|(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT) \d{4}\b|〒?\d{3}-\d{4}(?!\d)|\d{5}-\d{3}\b)"
     r"|〒|[都道府県].{1,6}[市区町村郡]"
 )
 CONTACT = re.compile(
     r"@|www\.|https?:|\b(?:tel|phone|fax|telefon|téléphone|tél|teléfono|telefono|telefone|telefoon|mobile?|iban|bic|swift|vat|ust|siret|siren|rcs|nif|cif"
-    r"|p\.? ?iva|c\.f|nipc|kvk|btw|abn|ein|hrb|hra|steuernummer|steuer-nr|tva|cnpj)\b|\bt\d{3}|登録番号|TEL|電話",
+    r"|p\.? ?iva|c\.f|nipc|kvk|btw|abn|gstin|gst|uid|pan|ein|hrb|hra|steuernummer|steuer-nr|tva|cnpj)\b|\bt\d{3}|登録番号|TEL|電話|☎|〒",
     re.IGNORECASE,
 )
 NO_NAME = re.compile(
@@ -67,6 +71,9 @@ def companies(text: str) -> Iterator[str]:
                 if not POLITE.match(piece[match.end() :]):
                     yield POLITE.sub("", match[0])
             continue
+        if prefixed := PREFIXED.match(piece):
+            yield prefixed[0]
+            continue
         for match in COMPANY.finditer(piece):
             name = (match["name"] + match["more"]).strip(" ,(")
             if (
@@ -80,11 +87,12 @@ def companies(text: str) -> Iterator[str]:
 def clean_name(line: str) -> str | None:
     """Return the name that a line of an address begins with; None when it is no name."""
     line = POLITE.sub("", line.strip(" ,;:-–·|*"))
-    line = HONORIFIC.sub("", line).strip()
+    polite = HONORIFIC.match(line)
+    line = line[polite.end() :].strip() if polite else line
     named = next(companies(line), None)
     if named and line.startswith(named):
         return named
-    line = re.split(r"\s*[|·•;]\s*|,\s+(?=\S*\d)|\s{3,}", line)[0].strip(" ,")
+    line = re.split(r"\s*[|·•;]\s*|,\s+(?=\S*\d)|\s+[–—-]\s+", line)[0].strip(" ,")
     return line if is_name(line) else None
 
 
@@ -113,8 +121,10 @@ def is_address(line: str) -> bool:
 
 
 def is_street(line: str) -> bool:
-    """Tell whether a line names a street and a number."""
+    """Tell whether a line names a street and a number, or a business park."""
     plain = fold(line)
+    if re.match(r"(?:za|zi|zac|zone|zona|poligono|parc|parque|c/o|z\.i\.)\s", plain):
+        return True
     return bool(re.search(r"\d", plain)) and _streets().search(plain) is not None
 
 

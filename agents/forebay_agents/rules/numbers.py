@@ -21,6 +21,9 @@ NOT_IT = re.compile(
 )
 """IBANs, VAT ids, phone numbers, times of day."""
 
+LONGEST = 70
+"""A spot of more characters is a sentence, in which 'number' may be that of anything."""
+
 HOW = {"within": 0.0, "right": 0.0, "below": -0.03}
 
 
@@ -40,7 +43,8 @@ def find_number(document: Document, kind: str) -> Found | None:
 def _labelled(document: Document, name: str, confidence: float) -> Iterator[Candidate]:
     for answers in document.answers("number", name):
         for answer in answers:
-            if answer.label.means("kind") and answer.how != "within":
+            is_loose = name == "any" and len(answer.asked.text) > LONGEST
+            if is_loose or (answer.label.means("kind") and answer.how != "within"):
                 continue
             number = document_number(answer)
             if number:
@@ -72,8 +76,11 @@ def _titled(document: Document, kind: str) -> Iterator[Candidate]:
                 is_near = answer.how == "within" or (
                     answer.how == "right" and answer.spot.box[0] - spot.box[2] < 3 * spot.height
                 )
-                if number and is_near and re.search(r"\d{2}", number):
-                    yield Candidate(number, 0.8, answer.spot, answer.words)
+                is_near &= number is None or answer.how == "within" or " " not in number
+                is_all = answer.how == "below" and number == answer.text
+                if number and (is_near or is_all) and re.search(r"\d{2}", number):
+                    sure = {"within": 0.8, "right": 0.66, "below": 0.6}[answer.how]
+                    yield Candidate(number, sure, answer.spot, answer.words)
 
 
 def document_number(answer: Answer) -> str | None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from forebay_agents.pages import Box, Page, Row
+from forebay_agents.pages import Box, Page, Row, Source
 from forebay_agents.rules import currencies
 from forebay_agents.rules.amounts import DecimalMark, amounts, decimal_mark
 from forebay_agents.rules.labels import RATE, Label, find_labels
@@ -17,6 +17,9 @@ How = Literal["within", "right", "below"]
 
 REACH = 3.2
 """How far below a label its value may begin, in heights of the label."""
+
+SPACES: dict[Source, float] = {"text": 1.3, "ocr": 1.9, "vision": 1.3, "none": 1.3}
+"""Up to how many letters wide a gap is a space; OCR cuts letters close."""
 
 FILLER = " :.#=>*|)]}"
 
@@ -77,7 +80,10 @@ class Document:
 
     def __post_init__(self) -> None:
         self.sheets = [
-            [_spots(row, page.number, index) for index, row in enumerate(page.rows)]
+            [
+                _spots(row, page.number, index, SPACES[page.source])
+                for index, row in enumerate(page.rows)
+            ]
             for page in self.pages
         ]
 
@@ -208,7 +214,7 @@ class Document:
         if not row:
             return False
         above = self.sheet(row[0])[max(row[0].row - 2, 0) : row[0].row]
-        is_near = [each for each in above if each and row[0].box[1] - each[0].box[3] < row[0].height]
+        is_near = [each for each in above if each and row[0].box[1] - each[0].box[3] < 2 * row[0].height]
         return _holds_heads(row) or (
             not any(re.search(r"\d", spot.text) for spot in row) and any(map(_holds_heads, is_near))
         )
@@ -275,12 +281,12 @@ def _rest(spot: Spot, label: Label) -> str:
     return spot.text[label.end : next(following, None)].lstrip(FILLER).rstrip(" |;,/")
 
 
-def _spots(row: Row, page: int, index: int) -> list[Spot]:
+def _spots(row: Row, page: int, index: int, widest: float) -> list[Spot]:
     """Return a row's segments in normal form; words that only a space parts are one spot."""
     joined: list[tuple[str, Box]] = []
     for segment in row:
         text = normal(segment.text)
-        if joined and _is_space(joined[-1], (text, segment.box)):
+        if joined and _gap(joined[-1], (text, segment.box)) < widest:
             before, box = joined[-1]
             top, bottom = min(box[1], segment.box[1]), max(box[3], segment.box[3])
             joined[-1] = f"{before} {text}", (box[0], top, segment.box[2], bottom)
@@ -292,8 +298,8 @@ def _spots(row: Row, page: int, index: int) -> list[Spot]:
     ]
 
 
-def _is_space(left: tuple[str, Box], right: tuple[str, Box]) -> bool:
-    """Tell whether a gap is as wide as a letter, which in some fonts a space is."""
+def _gap(left: tuple[str, Box], right: tuple[str, Box]) -> float:
+    """Return how many letters wide a gap is: in some fonts a space is as wide as a letter."""
     letters = len(left[0]) + len(right[0])
     widths = (left[1][2] - left[1][0]) + (right[1][2] - right[1][0])
-    return right[1][0] - left[1][2] < 1.3 * widths / max(letters, 1)
+    return (right[1][0] - left[1][2]) * letters / max(widths, 1.0)

@@ -1,15 +1,22 @@
 """Find who issues a document: by a label, or by the name that letterhead and small print share."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forebay_agents.findings import Found
-from forebay_agents.rules.blocks import block, has_contact
+from forebay_agents.rules.blocks import blocks, has_contact
 from forebay_agents.rules.buyer import labelled
 from forebay_agents.rules.candidates import Candidate, choose
-from forebay_agents.rules.names import CONTACT, clean_name, companies, core, is_address, is_name
+from forebay_agents.rules.names import (
+    CONTACT,
+    FORMS,
+    clean_name,
+    companies,
+    core,
+    is_address,
+    is_name,
+)
 from forebay_agents.rules.places import Document, Spot
 
 ENOUGH = 0.5
@@ -21,16 +28,18 @@ MAILERS = frozenset(
 )
 DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([\w.-]+)\.[a-z]{2,}", re.IGNORECASE)
 SENDER = re.compile(r"^(?P<name>[^·•|,;–—]{3,60}?)\s*(?:[·•|,;–—*]|\s-\s)\s*.*\d")
-PAYEES = ("payee",)
+ONLY_FORM = re.compile(rf"(?:{FORMS})\.?")
+TOP, LOW = 0.25, 0.85
+"""Parts of the page's height: above the one are letterheads, below the other is small print."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name in the document, where it stands, and whether the line holds nothing else."""
+    """A name, the spot that it stands in, and how much that speaks for the issuer."""
 
     name: str
     spot: Spot
-    is_alone: bool
+    score: float
     has_form: bool
 
 
@@ -38,91 +47,111 @@ def find_seller(document: Document, buyer: str | None = None) -> Found | None:
     """Return the name of the issuer; the buyer, where a label names one, is never it."""
     known = core(buyer) if buyer else None
     said = [each for each in labelled(document, "seller", 0.86) if core(each.value) != known]
+    if any(each.confidence > 0.75 for each in said):
+        return choose(document, [max(said, key=lambda each: each.confidence)])
     mentions = [
-        each for each in _mentions(document) if core(each.name) != known and core(each.name)
+        each for each in _mentions(document) if core(each.name) and not is_same(each.name, buyer)
     ]
-    scored = [*said, *_scored(document, mentions)]
-    enough = [each for each in scored if each.confidence >= ENOUGH]
-    best: dict[str, Candidate] = {}
-    for each in sorted(enough, key=lambda each: -each.confidence):
-        best.setdefault(core(each.value), each)
-    return choose(document, best.values())
+    payees = [each for each in labelled(document, "payee", 0.62) if core(each.value) != known]
+    scored = [*said, *payees, *_scored(document, mentions)]
+    return choose(document, [each for each in scored if each.confidence >= ENOUGH])
+
+
+def is_same(name: str, other: str | None) -> bool:
+    """Tell whether two names are the same apart from their legal forms."""
+    return other is not None and core(name) == core(other)
 
 
 def _mentions(document: Document) -> Iterator[Mention]:
-    """Yield names with a legal form anywhere, and other names that stand where letterheads do."""
+    """Yield names with a legal form anywhere, and the first lines of blocks and senders on top."""
+    starts = {id(lines[0]): lines for lines in blocks(document)}
     for spot in document.spots:
-        named = list(companies(spot.text))
-        for name in named:
-            yield Mention(name, spot, len(name) >= 0.8 * len(spot.text), True)
-        if named or spot.page != document.first[0].page:
+        lines = starts.get(id(spot), [])
+        named = [_wrapped(lines)] if _wrapped(lines) else list(companies(spot.text))
+        for index, name in enumerate(named):
+            score = 0.32 - 0.2 * (index > 0) + _place(document, spot, lines, len(name) / len(spot.text))
+            yield Mention(name, spot, score, True)
+        if named or spot.page != document.first[0].page or _is_title(spot):
             continue
         sender = SENDER.match(spot.text) if is_address(spot.text) else None
-        name = clean_name(sender["name"]) if sender else clean_name(spot.text)
-        if name and (sender or _is_on_top(document, spot)) and not _is_title(spot):
-            yield Mention(name, spot, not sender, False)
+        name = clean_name(sender["name"] if sender else spot.text)
+        if name and (sender or (lines and _is_on_top(document, spot))):
+            yield Mention(name, spot, 0.16 + _place(document, spot, lines, 1.0), False)
+
+
+def _place(document: Document, spot: Spot, lines: list[Spot], share: float) -> float:
+    """Return how much the place of a name speaks for the issuer; `share` is its part of the line."""
+    score = 0.0
+    has_address = any(is_address(line.text) for line in lines[1:])
+    speaks = CONTACT.search(spot.text) is not None or has_contact(lines)
+    if _is_on_top(document, spot):
+        score += 0.08 + 0.1 * (share > 0.8) + 0.14 * (spot.height > 1.2 * document.size)
+        score += 0.16 * (spot.row == 0) + 0.06 * (0 < spot.row <= 2)
+    elif has_address and not speaks:
+        score -= 0.15
+    if spot.page == document.first[0].page and is_address(spot.text) and SENDER.match(spot.text):
+        score += 0.3
+    return score + 0.15 * _is_low(document, spot) + 0.22 * speaks
 
 
 def _scored(document: Document, mentions: list[Mention]) -> Iterator[Candidate]:
-    """Yield each name once with the sum of what speaks for it."""
-    counts = Counter(core(each.name) for each in mentions)
+    """Yield each name once, the legal one, with all that speaks for it and its short forms."""
     domains = _domains(document)
-    for key in counts:
-        same = [each for each in mentions if core(each.name) == key]
-        best = max(same, key=lambda each: (each.has_form, _score(document, each)))
-        score = max(_score(document, each) for each in same)
-        score += 0.1 * (counts[key] > 1) + 0.3 * _owns(key, domains)
-        score += 0.1 * (_is_low(document, same[-1].spot) and not _is_low(document, same[0].spot))
-        first = next((each for each in same if each.name == best.name), best)
-        yield Candidate(best.name, min(score, 0.93), first.spot, first.spot.text)
+    families = _families(mentions)
+    for family in families:
+        cores = {core(each.name) for each in family}
+        best = max(family, key=lambda each: (each.has_form, each.score))
+        score = max(each.score for each in family)
+        score += 0.12 * (len(family) > 1) + 0.3 * any(_owns(key, domains) for key in cores)
+        score += 0.12 * (len(families) == 1)
+        yield Candidate(best.name, min(score, 0.97), best.spot, best.spot.text)
 
 
-def _score(document: Document, mention: Mention) -> float:
-    """Return how much one mention speaks for a name."""
-    spot = mention.spot
-    score = 0.3 if mention.has_form else 0.12
-    if _is_on_top(document, spot):
-        score += 0.15 * mention.is_alone + 0.12 * (spot.height > 1.2 * document.size) + 0.05
-        score += 0.12 * (spot.row <= 2)
-    if spot.page == document.first[0].page and is_address(spot.text) and SENDER.match(spot.text):
-        score += 0.3
-    if _is_low(document, spot):
-        score += 0.15
-    if CONTACT.search(spot.text) or has_contact(block(document, spot)):
-        score += 0.2
-    return score
+def _families(mentions: list[Mention]) -> list[list[Mention]]:
+    """Gather the mentions of one name, also where it is shortened to its first words."""
+    families: list[list[Mention]] = []
+    for mention in sorted(mentions, key=lambda each: -len(core(each.name))):
+        key = core(mention.name)
+        for family in families:
+            longest = core(family[0].name)
+            if key == longest or (len(key) >= 4 and longest.startswith(key)):
+                family.append(mention)
+                break
+        else:
+            families.append([mention])
+    return families
+
+
+def _wrapped(lines: list[Spot]) -> str | None:
+    """Return the name whose legal form alone stands in the next line."""
+    if len(lines) > 1 and ONLY_FORM.fullmatch(lines[1].text) and is_name(lines[0].text):
+        return f"{lines[0].text} {lines[1].text}"
+    return None
 
 
 def _domains(document: Document) -> set[str]:
     """Return the names in the addresses of websites and mail that the document gives."""
-    parts = {
-        part for match in DOMAIN.finditer(document.text) for part in match[1].lower().split(".")
-    }
+    parts = {part for match in DOMAIN.finditer(document.text) for part in match[1].lower().split(".")}
     return {part.replace("-", "") for part in parts if len(part) > 2} - MAILERS
 
 
 def _owns(name: str, domains: set[str]) -> bool:
     """Tell whether a domain is called as the name is, or as its beginning."""
     return any(
-        domain in name or (len(name) >= 4 and name in domain)
-        for domain in domains
-        if len(domain) >= 4 or domain == name[: len(domain)]
+        name.startswith(domain) or (len(name) >= 4 and domain.startswith(name)) for domain in domains
     )
 
 
 def _is_on_top(document: Document, spot: Spot) -> bool:
     height = document.page(spot).height or 842.0
-    return spot.page == document.first[0].page and spot.box[1] < 0.25 * height
+    return spot.page == document.first[0].page and spot.box[1] < TOP * height
 
 
 def _is_low(document: Document, spot: Spot) -> bool:
     height = document.page(spot).height or 842.0
-    return spot.box[1] > 0.85 * height
+    return spot.box[1] > LOW * height
 
 
 def _is_title(spot: Spot) -> bool:
     """Tell whether a line names a kind of document or begins with another label."""
     return any(label.leads and (label.means("kind") or label.start == 0) for label in spot.labels)
-
-
-__all__ = ["find_seller", "is_name"]

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from forebay_agents.rules.amounts import Amount, only_amounts
 from forebay_agents.rules.candidates import Candidate
+from forebay_agents.rules.dates import readings
 from forebay_agents.rules.labels import RATE, Label
 from forebay_agents.rules.places import Document, Spot, is_remark
 
@@ -68,13 +69,15 @@ def printed(document: Document, value: Decimal) -> Sum | None:
     """Return where a value stands on its own, if it is printed anywhere."""
     for spot in document.spots:
         for amount in only_amounts(spot.text, LETTERS_BESIDE):
-            if amount.value(document.mark) == value and amount.has_decimals():
+            if amount.value(document.mark) == value and (amount.has_decimals() or amount.sign):
                 return _sum(document, spot, amount, spot, 0.6)
     return None
 
 
 def _beside(document: Document, spot: Spot, label: Label) -> Iterator[tuple[Amount, Spot]]:
     for text, place in document.after(spot, label):
+        for reading in list(readings(text)) if place is spot else []:
+            text = text[: reading.start] + " " * (reading.end - reading.start) + text[reading.end :]
         for amount in only_amounts(text, LETTERS_WITHIN if place is spot else LETTERS_BESIDE):
             yield amount, place
 

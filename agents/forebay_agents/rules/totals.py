@@ -62,6 +62,13 @@ class Statements:
         """Return the net and the taxes that make a total, the simplest way first."""
         return next(self._all_parts(total), None)
 
+    def unlabelled(self) -> Iterator[Sum]:
+        """Yield what net and tax come to, where it is printed without a label."""
+        for net in self.nets:
+            for tax in self.taxes:
+                if found := printed(self.document, net.value + tax.value):
+                    yield found
+
     def contradict(self, total: Decimal) -> bool:
         """Tell whether one net and some tax are stated that do not make the total."""
         return len({net.value for net in self.nets}) == 1 and bool(self.taxes)
@@ -72,7 +79,8 @@ class Statements:
             for taxes in self._groups(total):
                 added = sum((tax.value for tax in taxes), Decimal(0))
                 for net in offered:
-                    if abs(net.value + added - total) <= CLOSE and (added or net in nets):
+                    is_tax = abs(added) < abs(net.value) and (added or net in nets)
+                    if is_tax and abs(net.value + added - total) <= CLOSE:
                         yield Parts(net, taxes, bonus)
         for net, tax in self.pairs:
             if abs(net.value + tax.value - total) <= CLOSE and tax.value:
@@ -97,7 +105,8 @@ class Statements:
 def find_totals(document: Document, kind: str) -> Totals:
     """Return total, net and tax as far as they are stated; sums that add up are taken first."""
     statements = Statements(document, kind)
-    totals = [_checked(each, statements) for each in _totals(document, kind)]
+    said = _totals(document, kind) or list(statements.unlabelled())
+    totals = [_checked(each, statements) for each in said]
     total = choose(document, [each.candidate(each.confidence) for each in totals])
     if total is None:
         return Totals({}, None)

@@ -9,6 +9,7 @@ from forebay_agents.findings import Found
 from forebay_agents.rules.candidates import Candidate, choose, found
 from forebay_agents.rules.country import countries
 from forebay_agents.rules.dates import Order, Reading, readings
+from forebay_agents.rules.kind import BEFORE
 from forebay_agents.rules.labels import words
 from forebay_agents.rules.places import Answer, Document
 
@@ -16,6 +17,9 @@ TITLE_ROWS = 45
 HOW = {"within": 0.0, "right": 0.0, "below": -0.02}
 GAP = re.compile(r"\W*(?:[^\W\d]+\.?\W*){0,3}")
 """What may stand between a label and its date: 'le', 'den', a day of the week."""
+
+PLACE = re.compile(r"[A-ZÀ-Þ][\w'’./ -]{1,24},\s*(?:(?:le|den|the|il|el|lì|li|a|em|op)\s)?\s*")
+"""What stands before the date of a letter: 'Berlin, den'."""
 
 
 class Calendar:
@@ -36,16 +40,28 @@ class Calendar:
 def find_date(document: Document, calendar: Calendar, kind: str) -> Found | None:
     """Return the date under a label for this kind or any, after the title, or alone on top."""
     own = [*_labelled(document, calendar, kind, 0.95), *_titled(document, calendar, kind)]
+    period = _period_end(document, calendar) if kind == "statement" else None
     for offered in (
         own if kind else [],
+        [period] if period else [],
         list(_in_sentences(document, calendar)) if kind == "contract" else [],
         list(_labelled(document, calendar, "any", 0.88)),
         list(_labelled(document, calendar, "invoice", 0.8)) if kind == "receipt" else [],
     ):
         if offered:
             return choose(document, offered)
-    period = _period_end(document, calendar) if kind == "statement" else None
-    return period or _lone(document, calendar)
+    return _lone(document, calendar) or (_only(document, calendar) if kind != "contract" else None)
+
+
+def _only(document: Document, calendar: Calendar) -> Found | None:
+    """Return the one date that the document gives anywhere, if it gives one only."""
+    offered = [
+        Candidate(read[0].isoformat(), 0.5 * read[1], spot, spot.text)
+        for spot in document.spots
+        for reading in readings(spot.text)
+        if (read := calendar.read(reading)) and not reading.is_compact
+    ]
+    return choose(document, offered)
 
 
 def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> Found | None:
@@ -78,10 +94,14 @@ def _titled(document: Document, calendar: Calendar, kind: str) -> Iterator[Candi
     """Yield the date in the title's line: 'Invoice 17 of 3 March 2026', 'Rechnung vom 3.3.2026'."""
     for spot in document.first:
         label = spot.labels[0] if spot.labels else None
-        is_title = label and label.start <= 1 and (label.means("kind", kind) or label.means("number", kind))
+        is_title = (
+            label
+            and BEFORE.fullmatch(spot.text[: label.start])
+            and (label.means("kind", kind) or label.means("number", kind))
+        )
         dates = list(readings(spot.text)) if is_title else []
         read = calendar.read(dates[0]) if len(dates) == 1 else None
-        if read and len(spot.text) < 90:
+        if read and label and len(spot.text[label.end : dates[0].start].split()) <= 4:
             yield Candidate(read[0].isoformat(), 0.85 * read[1], spot, spot.text)
 
 
@@ -92,7 +112,8 @@ def _belongs_elsewhere(document: Document, answers: list[Answer]) -> bool:
     asked = answers[0].asked
     row = document.row(asked)
     left = row[asked.column - 1] if 0 < asked.column < len(row) else None
-    return left is not None and any(label.means("number", "other", "order") for label in left.labels)
+    papers = ("order", "delivery_note", "contract", "quote")
+    return left is not None and any(label.means("number", *papers) for label in left.labels)
 
 
 def _is_column(document: Document, answer: Answer) -> bool:
@@ -101,13 +122,13 @@ def _is_column(document: Document, answer: Answer) -> bool:
     return any(reading.start == 0 for each in under for reading in readings(each.text))
 
 
-def _period_end(document: Document, calendar: Calendar) -> Found | None:
+def _period_end(document: Document, calendar: Calendar) -> Candidate | None:
     """Return the last day of the period that a statement covers: 'from 1 to 31 March 2026'."""
     for spot in document.first:
         days = [read for reading in readings(spot.text) if (read := calendar.read(reading))]
         if len(days) == 2 and spot.row < TITLE_ROWS:
             day, sure = max(days)
-            return found(document, Candidate(day.isoformat(), 0.6 * sure, spot, spot.text))
+            return Candidate(day.isoformat(), 0.7 * sure, spot, spot.text)
     return None
 
 
@@ -123,7 +144,8 @@ def _first(answer: Answer, calendar: Calendar) -> tuple[date, float] | None:
     for reading in readings(answer.text):
         gap = answer.text[: reading.start]
         is_short = answer.how != "within" and len(answer.text) < 40
-        if not (is_short or (len(gap) < 25 and GAP.fullmatch(gap))):
+        is_other = re.search(r"[^\W\d]\s*:", gap) is not None
+        if is_other or not (is_short or (len(gap) < 25 and GAP.fullmatch(gap))):
             return None
         return calendar.read(reading)
     return None
@@ -143,18 +165,20 @@ def _in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]
 
 
 def _lone(document: Document, calendar: Calendar) -> Found | None:
-    """Take the only date that stands by itself near the top, as a letter's does."""
-    offered = {}
+    """Take the only date that stands by itself above the items, as a letter's does."""
+    offered = []
     for spot in document.first:
-        for reading in readings(spot.text) if spot.row < TITLE_ROWS else ():
-            alone = len(spot.text) - (reading.end - reading.start)
-            place = re.fullmatch(
-                r"[^\W\d][^\d]{1,25},?\s(?:le|den|the|a|il|el)?\s?", spot.text[: reading.start]
-            )
-            if (read := calendar.read(reading)) and (alone <= 12 or place):
+        row = document.row(spot)
+        if spot.row >= TITLE_ROWS or document.is_head(row):
+            break
+        for reading in readings(spot.text) if len(row) < 4 else ():
+            rest = len(spot.text) - (reading.end - reading.start)
+            place = PLACE.fullmatch(spot.text[: reading.start])
+            read = calendar.read(reading)
+            if read and (rest <= 3 or place):
                 sure = (0.7 if place else 0.55) * read[1]
-                offered[read[0]] = Candidate(read[0].isoformat(), sure, spot, spot.text)
-    return choose(document, offered.values())
+                offered.append(Candidate(read[0].isoformat(), sure, spot, spot.text))
+    return choose(document, offered)
 
 
 def _from_terms(document: Document, day: Found) -> Found | None:
