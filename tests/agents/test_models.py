@@ -190,6 +190,8 @@ def test_half_a_configuration_names_what_is_missing(missing: str) -> None:
         ("CONTEXT_TOKENS", "100", "set it to a number, 4,000 at least"),
         ("TIMEOUT", "nan", "set it to a number, 1 at least"),
         ("STRUCTURED", "yes", "set it to json_schema or json_object or prompt"),
+        ("BASE_URL", "api.example.com/v1", "set it to a URL that begins with https"),
+        ("BASE_URL", "http://", "set it to a URL that begins with https"),
     ],
 )
 def test_a_wrong_setting_is_named(
@@ -198,6 +200,14 @@ def test_a_wrong_setting_is_named(
     """The sentence quotes the value and says what is possible."""
     with pytest.raises(Retry, match=f"FOREBAY_MODEL_{setting} is '{value}': {message}"):
         Model.from_environment(settings(server, **{setting: value}))
+
+
+@pytest.mark.parametrize("key", ["two words", "clé", "line\nbreak"])
+def test_a_key_that_cannot_be_sent_is_named_but_not_shown(key: str, server: ModelServer) -> None:
+    """What no header may hold is an operator's slip."""
+    with pytest.raises(Retry, match=f"^{API_KEY} holds a space") as refused:
+        Model.from_environment(settings(server, API_KEY=key))
+    assert key not in refused.value.reason
 
 
 def test_the_key_shows_nowhere(server: ModelServer, attempt: RecordedAttempt) -> None:

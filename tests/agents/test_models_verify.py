@@ -43,6 +43,8 @@ def check(lines: tuple[str, ...], name: str, value: str, quote: str, number: int
         ("請求日 | 令和8年3月2日", "date", "2026-03-02", "2026-03-02"),
         ("Date: 4 Mar 2026", "date", "4 March 2026", "2026-03-04"),
         ("Invoice No. | INV  0142", "number", "INV 0142", "INV 0142"),
+        ("Gutschrift", "kind", "credit_note", "credit_note"),
+        ("Memorandum of things done", "kind", "report", "report"),
         ("Total | 12.00 €", "currency", "eur", "EUR"),
         ("Total | $12.00", "currency", "CAD", "CAD"),
         ("株式会社青葉製作所御中", "buyer", "株式会社青葉製作所", "株式会社青葉製作所"),
@@ -74,6 +76,7 @@ def test_a_value_that_its_quote_states_is_kept_in_plain_form(
         ("Invoice No. | INV-1", "number", " "),
         ("Total | 12.00 €", "currency", "USD"),
         ("Total | 12.00 €", "currency", "euros and more"),
+        ("Gutschrift", "kind", "invoice"),
         ("Oberwasser GmbH", "seller", "Unterwasser GmbH"),
         ("Kundennummer: 7", "buyer", "nummer"),
         ("Invoice No. | INV-12", "number", "INV-1"),
@@ -93,6 +96,13 @@ def test_a_quote_on_another_page_than_said_is_found() -> None:
     lines = ("Total | 7.00",)
     assert check(lines, "total", "7.00", "Total 7.00", 2).fields["total"].evidence.page == 2
     assert check(lines, "total", "7.00", "Total 7.00", 9).fields["total"].evidence.page == 1
+
+
+def test_a_quote_of_half_a_page_is_no_evidence() -> None:
+    """Something in a long quote states any value."""
+    rows = tuple(f"Row {number} of a page that says 7.00" for number in range(9))
+    found = check(rows, "total", "7.00", " ".join(rows))
+    assert found.notes == ["The model's total was left out: its quote is too long to be evidence."]
 
 
 def test_an_empty_quote_stands_nowhere() -> None:
@@ -165,6 +175,14 @@ def test_a_line_items_numbers_may_stand_below_its_description() -> None:
     """A description of several rows has its numbers within the next few."""
     rows = ("Pump", "with a long hose", "2 | 40,00 | 80,00")
     assert lines_of(PUMP, rows=rows).lines[0].amount == "80.00"
+
+
+def test_a_description_may_go_on_beyond_its_rows_numbers() -> None:
+    """Where a column wraps, a row's numbers stand between the words of its description."""
+    item = PUMP | {"description": "Pump with a long hose"}
+    rows = ("Pump with | 2 | 40,00 | 80,00", "a long hose")
+    assert lines_of(item, rows=rows).lines[0].description == "Pump with a long hose"
+    assert lines_of(item, rows=("Pump with | 2 | 40,00 | 80,00", "a short hose")).lines == []
 
 
 def test_numbers_on_both_sides_of_a_gap_are_two_numbers() -> None:

@@ -132,7 +132,7 @@ def test_an_empty_picture_says_nothing(server: ModelServer) -> None:
 def test_without_a_vision_model_there_is_none() -> None:
     """A model that reads text is not asked to read pictures."""
     assert Vision.from_environment({}) is None
-    assert Vision.from_environment({BASE_URL: "u", API_KEY: "k", NAME: "m"}) is None
+    assert Vision.from_environment({BASE_URL: "http://u", API_KEY: "k", NAME: "m"}) is None
 
 
 def test_the_endpoint_may_be_another_than_the_models() -> None:

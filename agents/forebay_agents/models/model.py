@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 
 from forebay.agent import Attempt, Reject
+from forebay_agents import stopping
 from forebay_agents.checkpoints import Checkpoints
 from forebay_agents.findings import Findings
 from forebay_agents.models import prompts
@@ -117,7 +118,9 @@ class _Reading:
     def _read(self, chunk: Chunk, halvings: int = 0) -> Iterator[Findings]:
         """Yield the findings of a chunk, or of its halves where it is too long for the endpoint."""
         try:
-            yield verified(self._answer(chunk), chunk.pages)
+            answer = self._answer(chunk)
+            where = f"while the model's answer about {chunk.spoken} was checked"
+            yield stopping.wait_for(self._attempt, where, lambda: verified(answer, chunk.pages))
         except Filtered:
             yield Findings(notes=[f"The model refused to read {chunk.spoken}."])
         except InvalidAnswer:
@@ -152,8 +155,8 @@ class _Reading:
     def _key(self, chunk: Chunk) -> str:
         endpoint = self._client.endpoint
         prompt = prompts.system_prompt(prompts.EXTRACT, Answer, endpoint.structured)
-        text = "\0".join([endpoint.base_url, endpoint.name, prompt, chunk.marked("")])
-        return f"chunk-{chunk.name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+        asked = [endpoint.base_url, endpoint.name, prompt, schema_text(Answer), chunk.marked("")]
+        return f"chunk-{chunk.name}-{hashlib.sha256(repr(asked).encode()).hexdigest()[:8]}"
 
     def _given_up(self, chunk: Chunk, reason: Exception) -> Findings:
         if isinstance(reason, ContextExceeded):

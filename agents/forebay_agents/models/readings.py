@@ -53,6 +53,12 @@ def codes(text: str) -> set[str]:
     return {code for sign in signs for code in currencies.meanings(sign)}
 
 
+def kinds(text: str) -> set[str]:
+    """Return the kinds of document that titles in `text` name."""
+    found = [label for piece in _pieces(text) for label in labels.find_labels(piece)]
+    return {name for label in found for group, name in label.meanings if group == "kind"}
+
+
 def named(text: str) -> set[Name]:
     """Return the fields that labels in `text` name."""
     return {name for piece in _pieces(text) for name in labels.named(piece)}

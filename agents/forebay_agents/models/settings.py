@@ -1,6 +1,7 @@
 """What the environment says about the model endpoints: read once for each document."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -67,6 +68,12 @@ def vision_endpoint(environment: Mapping[str, str]) -> Endpoint | None:
 
 def _endpoint(environment: Mapping[str, str], said: dict[str, str]) -> Endpoint:
     url, key, name = said
+    if not re.fullmatch(r"https?://[^\s/]\S*", said[url]):
+        raise Retry(
+            f"{url} is {said[url]!r}: set it to a URL that begins with https:// or http://."
+        )
+    if not re.fullmatch(r"[!-~]+", said[key]):
+        raise Retry(f"{key} holds a space or a letter that no key has: set it anew.")
     return Endpoint(
         base_url=said[url],
         api_key=said[key],

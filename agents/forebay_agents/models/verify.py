@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
@@ -31,6 +31,9 @@ TOLD = 0.4
 LONGEST_LABEL = 8
 """Words in a row with a label and its value; more make a sentence. Wide letters count half."""
 
+LONGEST_QUOTE = 200
+"""Characters of a quote: a longer one would bear out anything."""
+
 ROWS_OF_ITEM = 4
 """Rows from a line item's description down in which its numbers stand."""
 
@@ -56,7 +59,8 @@ def verified(answer: Answer, pages: Sequence[Page]) -> Findings:
             fields[name] = found
         else:
             notes.append(f"The model's {name.replace('_', ' ')} was left out: {found}.")
-    lines = [line for item in answer.lines if (line := _line(item, sheets))]
+    by_number = {sheet.number: sheet for sheet in sheets}
+    lines = [line for item in answer.lines if (line := _line(item, by_number))]
     if lost := len(answer.lines) - len(lines):
         notes.append(
             f"{lost} of the model's line items were left out: they do not stand in the document so."
@@ -66,7 +70,10 @@ def verified(answer: Answer, pages: Sequence[Page]) -> Findings:
 
 def _found(name: Name, stated: Stated, sheets: Sequence[Sheet]) -> Found | str:
     """Return the value with its evidence, or why there is none."""
-    where = places(sheets, stated.quote, stated.page)
+    text = " ".join(stated.quote.split())
+    if len(text) > LONGEST_QUOTE:
+        return "its quote is too long to be evidence"
+    where = places(sheets, text, stated.page)
     if not where:
         return "its quote stands nowhere in the document"
     value = _reader(name)(stated.value, stated.quote)
@@ -75,7 +82,6 @@ def _found(name: Name, stated: Stated, sheets: Sequence[Sheet]) -> Found | str:
     confidence, place = max(
         ((_confidence(name, place, stated.quote), place) for place in where), key=lambda one: one[0]
     )
-    text = " ".join(stated.quote.split())
     return Found(value, Evidence(text, confidence, place.page, place.box, "model"))
 
 
@@ -108,11 +114,13 @@ def _reader(name: Name) -> Callable[[str, str], str | None]:
         return _amount
     if name in DAYS:
         return _day
-    return {"kind": _as_given, "currency": _currency}.get(name, _printed)
+    return {"kind": _kind, "currency": _currency}.get(name, _printed)
 
 
-def _as_given(value: str, quote: str) -> str | None:
-    return value
+def _kind(value: str, quote: str) -> str | None:
+    """Return the kind unless the quote names others only; a title may be one that nobody knows."""
+    named = readings.kinds(quote)
+    return value if value in named or not named else None
 
 
 def _printed(value: str, quote: str) -> str | None:
@@ -125,7 +133,11 @@ def _printed(value: str, quote: str) -> str | None:
 
 def _amount(value: str, quote: str) -> str | None:
     """Return the sum with its sign and decimals as printed in the quote."""
-    printed = readings.sums(quote)
+    return _size(value, readings.sums(quote))
+
+
+def _size(value: str, printed: Mapping[Decimal, str]) -> str | None:
+    """Return the printed form of a number, None when it is not printed."""
     return next((printed[one] for one in _meant(value) if one in printed), None)
 
 
@@ -153,14 +165,25 @@ def _currency(value: str, quote: str) -> str | None:
     return code if code in readings.codes(quote) else None
 
 
-def _line(item: Item, sheets: Sequence[Sheet]) -> Line | None:
-    """Return a line item whose words and numbers stand together, with the numbers that do."""
-    by_number = {sheet.number: sheet for sheet in sheets}
+def _line(item: Item, sheets: Mapping[int, Sheet]) -> Line | None:
+    """Return a line item whose words and numbers stand together, with the numbers as printed."""
     numbers = {"quantity": item.quantity, "unit_price": item.unit_price, "amount": item.amount}
-    for place in places(sheets, item.description, item.page):
-        first = place.rows.start
-        near = by_number[place.page].row_text(range(first, place.rows.stop - 1 + ROWS_OF_ITEM))
-        said = {name: value and _amount(value, near) for name, value in numbers.items()}
-        if all(said[name] for name, value in numbers.items() if value):
-            return Line(" ".join(item.description.split()), page=place.page, **said)
+    words = item.description.split()
+    for place in _beginnings(words, item.page, list(sheets.values())):
+        rows = range(place.rows.start, place.rows.stop - 1 + ROWS_OF_ITEM)
+        near = sheets[place.page].row_text(rows)
+        printed, spelled = readings.sums(near), squeezed(near)
+        said = {name: _size(value, printed) if value else None for name, value in numbers.items()}
+        is_whole = all(squeezed(word) in spelled for word in words)
+        if is_whole and all(said[name] for name, value in numbers.items() if value):
+            return Line(" ".join(words), page=place.page, **said)
     return None
+
+
+def _beginnings(words: Sequence[str], page: int, sheets: Sequence[Sheet]) -> list[Place]:
+    """Return where a description begins: its other words may stand beyond its row's numbers."""
+    while words:
+        if found := places(sheets, "".join(words), page):
+            return found
+        words = words[: len(words) // 2]
+    return []
