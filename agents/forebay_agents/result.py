@@ -75,11 +75,11 @@ class Gathering:
         self._first: list[Page] = []
         self._last: deque[Page] = deque(maxlen=EDGE_PAGES)
         self._notes: dict[str, None] = {}
-        self._parts = {name: Part(int(share * RESULT_BYTES)) for name, share in SHARES.items()}
+        self.parts = {name: Part(int(share * RESULT_BYTES)) for name, share in SHARES.items()}
         self._files = ExitStack()
 
     def __enter__(self) -> Self:
-        for part in self._parts.values():
+        for part in self.parts.values():
             self._files.enter_context(part.spool)
         return self
 
@@ -98,12 +98,12 @@ class Gathering:
         self.summaries.append(replace(page, text="", rows=[], tables=[], notes=[]))
         if len(self._notes) <= NOTES:
             self._notes |= dict.fromkeys(page.notes)
-        self._parts["pages"].add(_page(page))
+        self.parts["pages"].add(_page(page))
         for line in page.text.splitlines():
-            self._parts["text"].add(line)
+            self.parts["text"].add(line)
         for table in page.tables:
             box = _box(table.box)
-            self._parts["tables"].add({"page": page.number, "box": box, "rows": table.rows})
+            self.parts["tables"].add({"page": page.number, "box": box, "rows": table.rows})
 
     def finish(
         self, findings: Findings, confidence: Decimal, storage: Storage, name: str
@@ -113,7 +113,7 @@ class Gathering:
         Raises StorageError when such a file cannot be written.
         """
         for line in findings.lines:
-            self._parts["lines"].add(_line(line))
+            self.parts["lines"].add(_line(line))
         fields = {
             name: found
             for name, found in findings.fields.items()
@@ -123,7 +123,7 @@ class Gathering:
             "fields": {field: found.value for field, found in fields.items()},
             "evidence": {field: _evidence(found.evidence) for field, found in fields.items()},
             "page_count": self.count,
-            **{part: content.kept for part, content in self._parts.items()},
+            **{part: content.kept for part, content in self.parts.items()},
         }
         data["text"] = "\n".join(data["text"])
         data |= self._keep(storage, name)
@@ -133,7 +133,7 @@ class Gathering:
     def _keep(self, storage: Storage, name: str) -> dict[str, str]:
         """Write the parts that were cut, and return their files' names as the result has them."""
         files = {}
-        for part, content in self._parts.items():
+        for part, content in self.parts.items():
             if content.is_cut:
                 files[f"{part}_file"] = f"{name}{SUFFIXES[part]}"
                 storage.write(f"{name}{SUFFIXES[part]}", content.spool.chunks(), replace=True)

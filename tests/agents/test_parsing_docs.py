@@ -1,0 +1,68 @@
+"""docs/parsing.md shows what the agent really prints, and names every limit."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forebay_agents.alone import AloneAttempt, parse_file
+from forebay_agents.reading.limits import Limits
+from forebay_agents.result import Gathering
+from forebay_lab.samples import write_samples
+
+PAGE = (Path(__file__).parents[2] / "docs" / "parsing.md").read_text()
+EXAMPLE = "rechnung"
+
+
+@pytest.fixture(scope="module")
+def row(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Parse the sample that the page shows."""
+    folder = tmp_path_factory.mktemp("samples")
+    write_samples(folder, [EXAMPLE])
+    return parse_file(folder / f"{EXAMPLE}.pdf", AloneAttempt())
+
+
+def examples() -> list[dict[str, Any]]:
+    """Return the JSON that the page shows, in order."""
+    return [json.loads(block) for block in re.findall(r"^```json\n(.*?)^```$", PAGE, re.S | re.M)]
+
+
+def test_the_examples_are_what_is_printed(row: dict[str, Any]) -> None:
+    """The line of the command, the evidence for the total, and the first line item."""
+    shown, evidence, line = examples()
+    assert list(shown) == [key for key in row if key != "result"]
+    known = ("status", "reason", "pages", "fields")
+    assert {key: shown[key] for key in known} == {key: row[key] for key in known}
+    assert shown["confidence"] == pytest.approx(row["confidence"], abs=0.05)
+    assert evidence == row["result"]["evidence"]["total"]
+    assert line == row["result"]["lines"][0]
+
+
+def test_every_key_of_a_result_is_described(row: dict[str, Any]) -> None:
+    """The table names the keys that a result has, and no other."""
+    section = PAGE[PAGE.index("## The result") : PAGE.index("## Confidence")]
+    assert set(re.findall(r"^\| `(\w+)` \|", section, re.M)) == set(row["result"])
+    for key in ("pages", "lines", "evidence"):
+        first = row["result"][key]["total"] if key == "evidence" else row["result"][key][0]
+        described = next(text for text in section.splitlines() if text.startswith(f"| `{key}`"))
+        assert set(first) <= set(re.findall(r"`(\w+)`", described))
+
+
+def test_every_limit_is_described() -> None:
+    """The table has each variable with its default."""
+    table = re.findall(r"^\| `FOREBAY_PARSE_(\w+)` \| .* \| (\d+) \|$", PAGE, re.M)
+    assert {(name.lower(), int(default)) for name, default in table} == {
+        (field.name, field.default) for field in fields(Limits)
+    }
+
+
+def test_the_files_beside_a_document_are_named() -> None:
+    """Whatever does not fit into a result is in a file that the page names."""
+    with Gathering(0) as gathering:
+        names = {f"{part}_file" for part in gathering.parts}
+    assert names <= set(re.findall(r"`(\w+_file)`", PAGE))
