@@ -74,9 +74,9 @@ class Commands:
         self._open.image(number, dpi).save(content, "PNG")
         return {"image": wire.from_bytes(content.getvalue())}
 
-    def do_inspect(self, path: str) -> dict[str, Any]:
-        """Tell how long a document is."""
-        return inspected.inspect(Path(path))
+    def do_inspect(self, path: str, sample: int) -> dict[str, Any]:
+        """Tell how long a document is, from a sample of so many pages."""
+        return inspected.inspect(Path(path), sample)
 
     @property
     def _open(self) -> Pdf:

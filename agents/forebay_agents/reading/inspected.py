@@ -7,21 +7,17 @@ from typing import Any
 
 from forebay_agents.reading.pdf import Pdf
 
-SAMPLE = 20
-"""How many pages are looked at, spread over the document."""
 
-
-def inspect(path: Path) -> dict[str, Any]:
+def inspect(path: Path, sample: int) -> dict[str, Any]:
     """Return the pages of a document, its characters, and how many are wide (CJK) or digits.
 
-    Characters are extrapolated from a sample of the pages; a page that cannot be read has none.
-    Raises DocumentError.
+    Characters are extrapolated from `sample` pages, spread over the document; a page that cannot
+    be read has none. Raises DocumentError.
     """
     with closing(Pdf(path)) as pdf:
-        step = max(len(pdf) / SAMPLE, 1.0)
-        numbers = [int(step * index) + 1 for index in range(min(SAMPLE, len(pdf)))]
-        texts = [_text(pdf, number) for number in numbers]
-        share = len(pdf) / len(numbers)
+        count = min(sample, len(pdf))
+        texts = [_text(pdf, len(pdf) * index // count + 1) for index in range(count)]
+        share = len(pdf) / max(count, 1)
         characters = sum(map(len, texts))
         wide = sum(unicodedata.east_asian_width(c) in "WF" for text in texts for c in text)
         digits = sum(c in "0123456789" for text in texts for c in text)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.limits import Limits
 from forebay_agents.reading.process import Lost, ReadingProcess
 from forebay_agents.reading.verdicts import check_pages, check_size, of_document, raise_errors
+
+SAMPLE = 20
+"""How many pages of a document are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,30 +36,56 @@ class Inspection:
 def inspect(paths: Iterable[Path], limits: Limits | None = None) -> Iterator[Inspection]:
     """Yield what is found out about each file, in order; one child looks at all of them.
 
-    A file on which the child is lost is a problem of that file only: a new child goes on.
+    A file with a page on which the child is lost has no characters, and is a problem only if it
+    cannot be opened: reading it leaves out such a page.
     """
-    limits = limits or Limits.from_environment()
-    process: ReadingProcess | None = None
+    inspector = _Inspector(limits or Limits.from_environment())
     try:
         for path in paths:
-            process = process or ReadingProcess(limits)
             try:
-                yield _inspect(process, path, limits)
+                yield inspector.inspect(path)
             except DocumentError as error:
                 yield Inspection(path, problem=error.message)
-            except Lost as lost:
-                process.end()
-                process = None
-                yield Inspection(path, problem=of_document(lost.loss, limits).message)
     finally:
-        if process is not None:
-            process.end()
+        inspector.end()
 
 
-def _inspect(process: ReadingProcess, path: Path, limits: Limits) -> Inspection:
-    check_size(path, limits)
-    command = {"do": "inspect", "path": str(path.absolute())}
-    answer = process.ask(command, limits.seconds_to_open, lambda: None)
-    raise_errors(answer)
-    check_pages(answer["pages"], limits)
-    return Inspection(path, **{"problem": None, **answer})
+class _Inspector:
+    """Hold the child that looks at files, replaced when it is lost."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._process: ReadingProcess | None = None
+
+    def inspect(self, path: Path) -> Inspection:
+        """Return what a file is; raises DocumentError for one that cannot be read."""
+        check_size(path, self._limits)
+        try:
+            answer = self._ask(path, SAMPLE)
+        except Lost:
+            answer = self._ask_again(path)
+        raise_errors(answer)
+        check_pages(answer["pages"], self._limits)
+        return Inspection(path, **answer)
+
+    def end(self) -> None:
+        """End the child."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+    def _ask_again(self, path: Path) -> dict[str, Any]:
+        """Ask for the number of pages only."""
+        try:
+            return self._ask(path, 0)
+        except Lost as lost:
+            raise of_document(lost.loss, self._limits) from lost
+
+    def _ask(self, path: Path, sample: int) -> dict[str, Any]:
+        self._process = self._process or ReadingProcess(self._limits)
+        command = {"do": "inspect", "path": str(path.absolute()), "sample": sample}
+        try:
+            return self._process.ask(command, self._limits.seconds_to_open, lambda: None)
+        except BaseException:
+            self.end()
+            raise
