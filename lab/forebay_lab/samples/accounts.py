@@ -84,12 +84,13 @@ class Agreement:
 
 
 def book(random: Random, market: Market, opening: Decimal, last: date, count: int) -> list[Booking]:
-    """Make bookings up to a day, none of which takes more than is there."""
+    """Make bookings up to a day: money goes out mostly, and comes in when half of it is gone."""
     smallest = Decimal(1) if market.currency == "JPY" else Decimal("0.01")
     balance, bookings = opening, []
+    most = int(opening / smallest / 9)
     for number in range(count):
-        most = int(balance / smallest / 4)
-        change = random.choice((-1, 1, -1)) * random.randint(most // 90, most) * smallest
+        sign = 1 if balance < opening / 2 else random.choice((-1, 1, -1))
+        change = sign * random.randint(most // 90, most) * smallest
         balance += change
         day = last - timedelta(days=(count - number) * 28 // count)
         bookings.append(Booking(day, random.choice(market.bookings), change, balance))
