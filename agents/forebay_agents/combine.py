@@ -10,6 +10,11 @@ from forebay_agents.sums import lines_miss, lines_sum, sums, total_miss
 WELL_FOUNDED = 0.5
 """From this confidence on a located value of the model goes before the rules' value."""
 
+CONTRADICTION = 0.5
+OF_THE_XML = 0.05
+"""How much a contradiction takes away, if the other reading is sure; the XML's word is not
+doubted much by what somebody reads off a page."""
+
 UNLOCATED = 0.4
 """The most confidence in what only a model says and no page shows."""
 
@@ -42,7 +47,7 @@ def combine(
         else:
             notes.append(f"{_says(model.fields[name], name)}, but no page shows it: left out.")
     lines = xml.lines or _better(model.lines, rules.lines, fields)
-    return Findings(fields, lines, [*notes, *_wrong_sums(fields, lines)])
+    return Findings(fields, lines, [*notes, *_wrong_sums(fields, [] if xml.lines else lines)])
 
 
 def _readings(name: Name, xml: Findings, model: Findings, rules: Findings) -> list[Found]:
@@ -64,7 +69,8 @@ def _merged(name: Name, readings: Sequence[Found]) -> Found:
         if _agree(name, first.value, other.value):
             confidence += (1 - confidence) * _sure(other)
         else:
-            confidence *= 1 - _sure(other) / 2
+            weight = OF_THE_XML if first.evidence.source == "xml" else CONTRADICTION
+            confidence *= 1 - _sure(other) * weight
     return _with_confidence(first, round(confidence, 3))
 
 

@@ -19,19 +19,41 @@ from forebay_agents.findings import Findings, Found, Name
 from forebay_agents.pages import Page
 from forebay_agents.sums import lines_miss, sums, total_miss
 
-_PAID: Mapping[Name, float] = {"number": 0.15, "date": 0.15, "currency": 0.1, "total": 0.4}
+UNSURE: Mapping[Name, float] = {
+    "kind": 0.1,
+    "number": 0.15,
+    "date": 0.1,
+    "due_date": 0.15,
+    "currency": 0.1,
+    "total": 0.3,
+    "total_net": 0.2,
+    "tax": 0.2,
+    "seller": 0.2,
+    "buyer": 0.3,
+    "language": 0.15,
+}
+"""The doubt for each field that is not sure at all; in proportion for one that is rather sure."""
+
+_OF_TRADE: Mapping[Name, float] = {
+    "number": 0.3,
+    "date": 0.4,
+    "currency": 0.4,
+    "total": 0.6,
+    "seller": 0.4,
+    "buyer": 0.4,
+}
 
 MISSING: Mapping[str, Mapping[Name, float]] = {
-    "invoice": {**_PAID, "seller": 0.05, "buyer": 0.03},
-    "credit_note": {**_PAID, "seller": 0.05, "buyer": 0.03},
-    "receipt": {**_PAID, "number": 0.02, "seller": 0.05},
-    "quote": {**_PAID, "seller": 0.05},
-    "order": {**_PAID, "seller": 0.05},
-    "statement": {**_PAID, "number": 0.02, "seller": 0.03},
-    "delivery_note": {"number": 0.15, "date": 0.15, "seller": 0.05},
-    "contract": {"date": 0.15, "number": 0.05},
-    "form": {},
-    "report": {"date": 0.05},
+    "invoice": {**_OF_TRADE, "total_net": 0.05, "tax": 0.05, "due_date": 0.05},
+    "credit_note": _OF_TRADE,
+    "receipt": {**_OF_TRADE, "number": 0.1, "buyer": 0.02},
+    "quote": _OF_TRADE,
+    "order": _OF_TRADE,
+    "statement": {**_OF_TRADE, "number": 0.1},
+    "delivery_note": {"number": 0.3, "date": 0.4, "seller": 0.4, "buyer": 0.4},
+    "contract": {"number": 0.1, "date": 0.4, "seller": 0.2, "buyer": 0.2},
+    "form": {"date": 0.05},
+    "report": {"date": 0.1},
 }
 """The doubt for each field that documents of a kind have and this one does not say."""
 
@@ -41,23 +63,27 @@ NO_KIND = 0.6
 CONFIRMED = 0.3
 """What is left of a sum's own doubt when the sums or the lines make it up."""
 
-UNCONFIRMED = 0.08
+UNCONFIRMED = 0.04
 """The doubt about a total that no other sum confirms."""
 
 WRONG_SUM = 0.4
 """The doubt when net and tax are stated and do not make the total."""
 
-WRONG_LINES = 0.12
+WRONG_LINES = 0.04
 """The doubt when the lines miss the sums."""
 
-TWO_READINGS = 0.25
+TWO_READINGS = 0.05
 """The doubt about a date such as 03/04/2026, unless the language tells its order."""
+
+SAME_PARTY = 0.4
+"""The doubt when seller and buyer are one: at least one of them was read in the wrong place."""
 
 UNREAD = 0.9
 """The doubt when no page could be read; in proportion for some, and for fields from no XML."""
 
 AMOUNTS: tuple[Name, ...] = ("total", "total_net", "tax")
 DATES: tuple[Name, ...] = ("date", "due_date")
+PARTIES: tuple[Name, ...] = ("seller", "buyer")
 MONTH_FIRST_LANGUAGES = {"en"}
 """Languages in which some write the month first and others the day."""
 
@@ -72,6 +98,7 @@ def document_confidence(findings: Findings, pages: Sequence[Page]) -> Decimal:
         *_fields_missing(findings),
         *_sums_wrong(findings),
         *_dates_unclear(findings),
+        *_parties_mixed(findings),
         UNREAD * _share_from_pages(findings) * (1 - _share_read(pages)),
     )
     return Decimal(prod(1 - doubt for doubt in doubts)).quantize(Decimal("0.001"))
@@ -80,7 +107,7 @@ def document_confidence(findings: Findings, pages: Sequence[Page]) -> Decimal:
 def _fields_unsure(findings: Findings) -> Iterator[float]:
     confirmed = _confirmed(findings)
     for name, found in findings.fields.items():
-        doubt = 1 - found.evidence.confidence
+        doubt = UNSURE[name] * (1 - found.evidence.confidence)
         yield doubt * CONFIRMED if name in confirmed else doubt
 
 
@@ -97,7 +124,7 @@ def _sums_wrong(findings: Findings) -> Iterator[float]:
     stated = sums(findings.fields)
     if total_miss(stated):
         yield WRONG_SUM
-    if _kind(findings) != "statement" and lines_miss(findings.lines, stated):
+    if _lines_miss(findings):
         yield WRONG_LINES
     if "total" in stated and "total" not in _confirmed(findings):
         yield UNCONFIRMED
@@ -108,8 +135,19 @@ def _confirmed(findings: Findings) -> set[Name]:
     stated = sums(findings.fields)
     if total_miss(stated) == 0:
         return set(AMOUNTS)
-    is_made = _kind(findings) != "statement" and lines_miss(findings.lines, stated) == 0
+    is_made = _lines_miss(findings) == 0
     return {"total"} if is_made and total_miss(stated) is None else set()
+
+
+def _lines_miss(findings: Findings) -> Decimal | None:
+    """Return by how much the lines miss the sums, where lines should make them.
+
+    A statement's need not, and an e-invoice may add discounts and charges to its lines.
+    """
+    total = findings.fields.get("total")
+    if _kind(findings) == "statement" or (total and total.evidence.source == "xml"):
+        return None
+    return lines_miss(findings.lines, sums(findings.fields))
 
 
 def _dates_unclear(findings: Findings) -> Iterator[float]:
@@ -126,6 +164,12 @@ def _has_two_readings(found: Found) -> bool:
         if day != month and int(day) <= 12 and int(month) <= 12:
             return True
     return False
+
+
+def _parties_mixed(findings: Findings) -> Iterator[float]:
+    names = [findings.fields[name].value.casefold() for name in PARTIES if name in findings.fields]
+    if len(names) > len(set(names)):
+        yield SAME_PARTY
 
 
 def _kind(findings: Findings) -> str | None:
