@@ -36,6 +36,25 @@ def _is_apart(lines: list[Spot], lower: Spot) -> bool:
 def begins_other(spot: Spot) -> bool:
     """Tell whether a line is a title, or gives a date, a sum or a number: that is no address."""
     label = spot.labels[0] if spot.labels and spot.labels[0].start <= 1 else None
+    if label is None or not label.leads or next(companies(spot.text), None):
+        return False
+    rest = spot.text[label.end :].lstrip(" .)")
+    is_whole = not rest or not rest[0].isalpha() or label.end > 0.6 * len(spot.text)
+    is_own_number = label.means("number") and not label.means("number", "other")
+    is_value = is_own_number or any(label.means(group) for group in ("date", "amount", "kind", "word"))
+    return is_whole and is_value
+
+
+def _is_apart(lines: list[Spot], lower: Spot) -> bool:
+    """Tell whether a wider gap than those in the block parts it from the next line."""
+    gap = _gap(lines[-1], lower)
+    usual = _gap(lines[-2], lines[-1]) if len(lines) > 1 else gap
+    return gap > max(usual, 0.0) + 0.4 * lower.height
+
+
+def begins_other(spot: Spot) -> bool:
+    """Tell whether a line is a title, or gives a date, a sum or a number: that is no address."""
+    label = spot.labels[0] if spot.labels and spot.labels[0].start <= 1 else None
     if label is None or not label.leads or label.end - label.start < 3:
         return False
     if label.means("number") and not label.means("number", "other"):

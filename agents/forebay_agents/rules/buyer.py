@@ -10,6 +10,7 @@ from forebay_agents.rules.labels import Label
 from forebay_agents.rules.names import (
     HONORIFIC,
     POLITE,
+    POSTAL,
     clean_name,
     companies,
     core,
@@ -19,8 +20,8 @@ from forebay_agents.rules.names import (
 from forebay_agents.rules.places import Document, Spot
 from forebay_agents.rules.text import JAPANESE
 
-WINDOW = 0.6, 0.08, 0.45
-"""Left part of the page, and from where to where from its top, that an address stands in."""
+WINDOW = 0.06, 0.45
+"""From where to where from the top of the page an address without a label stands."""
 
 
 def find_buyer(document: Document, seller: str | None) -> Found | None:
@@ -66,7 +67,7 @@ def _lines(
     """Yield the lines that may follow a label: after it, below it, and to its right."""
     after = document.after(spot, label)
     is_polite = HONORIFIC.match(spot.text[label.start :]) is not None
-    if is_polite and label.start > 1:
+    if is_polite and (label.start > 1 or POSTAL.search(spot.text)):
         return
     rest, gap = spot.text[label.end :], spot.text[label.end : label.end + 3]
     if after and after[0][1] is spot:
@@ -76,7 +77,7 @@ def _lines(
     if label.start > 1:
         return
     right = [(text, each) for text, each in after if each.box[0] - spot.box[2] < 200]
-    under = [each for each in document.below(spot) if abs(each.box[0] - spot.box[0]) < 30]
+    under = [each for each in document.below(spot) if _is_aligned(spot, each)]
     below = [(each.text, each) for each in block(document, under[0])] if under else []
     is_close = bool(under) and under[0].box[1] - spot.box[3] < 1.2 * spot.height
     is_exact = bool(under) and abs(under[0].box[0] - spot.box[0]) < 3
@@ -86,6 +87,11 @@ def _lines(
     ):
         options.reverse()
     yield from (option for option in options if option[0])
+
+
+def _is_aligned(upper: Spot, lower: Spot) -> bool:
+    is_left = abs(lower.box[0] - upper.box[0]) < 30
+    return is_left or abs(lower.box[2] - upper.box[2]) < 6
 
 
 def _polite(document: Document) -> Iterator[Candidate]:
@@ -106,14 +112,14 @@ def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
     page = document.page(document.first[0]) if document.first else None
     if page is None or not page.width or not page.height:
         return
-    share, top, bottom = WINDOW
+    top, bottom = WINDOW
     for lines in address_blocks(document):
         first = lines[0]
-        is_inside = first.box[0] < share * page.width and top < first.box[1] / page.height < bottom
+        is_inside = top < first.box[1] / page.height < bottom
         if not is_inside or has_contact(lines):
             continue
         lines = _without_sender(lines)
-        name = next((name for line in lines[:2] if (name := clean_name(line.text))), None)
+        name = next((name for line in lines[:2] if (name := clean_name(line.text, may_count=True))), None)
         is_own = seller and any(core(seller) in core(line.text) for line in lines)
         if name and not is_own and any(is_address(line.text) for line in lines[1:]):
             company = bool(list(companies(name)))

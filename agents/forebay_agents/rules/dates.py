@@ -25,7 +25,7 @@ MONTHS_IN = ("en", "de", "fr", "es", "it", "pt", "nl")
 
 _MONTH = r"(?P<{}>[^\W\d_]{{3,10}})\.?"
 _ORDINAL = r"(?:st|nd|rd|th|er|ère|º|ª|°|o|a|\.)?"
-_OF = r"(?:\s?(?:day of|days? of|de|of|di|d'))?"
+_OF = r"(?:\s?(?:(?:days? of|de|of|di)(?=\s)|d'))?"
 _DATES = re.compile(
     r"(?<![\d.,/-])(?<!\d[.,/-]\s)(?:"
     r"(?P<y1>(?:19|20)\d\d)(?P<mark1>[-/.])\s?(?P<m1>\d{1,2})(?P=mark1)\s?(?P<d1>\d{1,2})"

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from forebay_agents.findings import Found
 from forebay_agents.rules.amounts import only_amounts
 from forebay_agents.rules.candidates import Candidate, found
-from forebay_agents.rules.labels import Label, words
+from forebay_agents.rules.labels import Label
 from forebay_agents.rules.places import Document, Spot
-from forebay_agents.rules.text import JAPANESE, letters, squash
+from forebay_agents.rules.text import JAPANESE, letters
 
 TITLE_ROWS = 45
 """In how many rows of the first page the title is looked for."""
@@ -18,7 +17,7 @@ SUMS = ("invoice", "credit_note", "receipt", "statement", "quote", "order")
 """The kinds of document whose sums are looked for."""
 
 BEFORE = re.compile(
-    r"(?:(?:[A-ZÄÖÜÉÀ0-9][\w&'.-]*|of|de|für|and|und|et|&|the|your|ihre?|votre|tu|su|la|uw|[ごお御])[\s/]+){0,4}",
+    r"(?:(?:[A-ZÄÖÜÉÀ0-9][\w&'.-]*|of|de|für|and|und|et|&|the|your|ihre?|votre|tu|su|la|uw)[\s/]+){0,4}[\u3040-\u9fff・ー]{0,14}",
 )
 """What may stand before a kind in a title: 'Master Services Agreement', 'Ihre Rechnung'."""
 
@@ -29,7 +28,7 @@ AFTER = re.compile(
 )
 
 PAID = re.compile(
-    r"\b(?:visa|mastercard|amex|american express|maestro|girocard|bancontact|apple pay|paypal|cash|change due|contante?i?|pinnen"
+    r"\b(?:visa|mastercard|amex|american express|maestro|girocard|bancontact|apple pay|paypal|cash|bar|change due|contante?i?|pinnen"
     r"|kartenzahlung|rückgeld|carte bancaire|tarjeta|efectivo|bancomat|multibanco|troco)\b|お釣|お預",
     re.IGNORECASE,
 )
@@ -46,16 +45,23 @@ def find_kind(document: Document) -> Found | None:
     """Return the kind that the best title names, or that a number's label implies."""
     titles = list(_titles(document))
     if titles:
-        return found(document, max(titles, key=lambda title: title.confidence))
-    compound = _compound(document)
-    if compound:
-        return found(document, compound)
+        title = max(titles, key=lambda title: title.confidence)
+        return _paid_at_a_till(document, title) or found(document, title)
     for group, factor in (("number", 0.6), ("date", 0.55)):
         for name in (*SUMS, "delivery_note", "contract"):
             for spot, label in document.questions(group, name):
                 if not label.means(group, "any", "other"):
                     return found(document, Candidate(name, factor, spot, spot.text))
     return _by_payment(document)
+
+
+def _paid_at_a_till(document: Document, title: Candidate) -> Found | None:
+    """Tell a receipt that calls itself an invoice: printed at a till, and paid there."""
+    is_narrow = 0 < document.page(title.spot).width < ROLL
+    paid = next((spot for spot in document.spots if PAID.search(spot.text)), None)
+    if title.value != "invoice" or not is_narrow or paid is None:
+        return None
+    return found(document, Candidate("receipt", 0.6, paid, paid.text))
 
 
 def _by_payment(document: Document) -> Found | None:
@@ -119,31 +125,6 @@ def _is_in_table(document: Document, spot: Spot) -> bool:
         if other is not spot
         for amount in only_amounts(other.text)
     )
-
-
-def _compound(document: Document) -> Candidate | None:
-    """Return the kind that a heading of one long word ends with: 'Wohnraummietvertrag'."""
-    for spot in document.first:
-        word = squash(spot.text)
-        if spot.row >= TITLE_ROWS or len(spot.text.split()) > 3 or re.search(r"\d", word):
-            continue
-        for ending, kind in _endings().items():
-            if word.endswith(ending) and spot.text[0].isupper() | bool(JAPANESE.match(word)):
-                return Candidate(kind, 0.7 + 0.1 * _is_big(document, spot), spot, spot.text)
-    return None
-
-
-@cache
-def _endings() -> dict[str, str]:
-    """Return the words that longer words of the same kind end with, the longest first."""
-    single = {
-        squash(word): kind
-        for kind in (*SUMS, "delivery_note", "contract", "form", "report")
-        for word in words("kind", kind)
-        if " " not in word
-    }
-    long = (word for word in single if len(word) >= (3 if JAPANESE.match(word) else 6))
-    return {word: single[word] for word in sorted(long, key=len, reverse=True)}
 
 
 def _is_big(document: Document, spot: Spot) -> bool:

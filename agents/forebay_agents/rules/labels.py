@@ -62,7 +62,11 @@ def find_labels(text: str) -> list[Label]:
     position, is_lead = 0, True
     while position < len(places):
         start = places[position]
-        match = _longest(text, places, squashed, position) if _may_begin(text, start) else None
+        match = None
+        if _may_begin(text, start):
+            match = _longest(squashed, position, text, places) or _compound(
+                squashed, position, text, places
+            )
         if match is None:
             is_lead = _leads_after(text, start, is_lead, found)
             position += 1
@@ -140,7 +144,7 @@ def _may_begin(text: str, start: int) -> bool:
 
 
 def _longest(
-    text: str, places: list[int], squashed: str, position: int
+    squashed: str, position: int, text: str, places: list[int]
 ) -> tuple[int, Meant] | None:
     """Return length and meaning of the longest phrase from `position` that ends with a word."""
     node, best = _trie(), None
@@ -151,6 +155,22 @@ def _longest(
         if "" in node and _may_end(text, places[offset]):
             best = offset - position + 1, node[""]
     return best
+
+
+def _compound(
+    squashed: str, position: int, text: str, places: list[int]
+) -> tuple[int, Meant] | None:
+    """Return a phrase that a long word ends with the beginning of: 'Gebührenrechnung Nr.'."""
+    end = position
+    while end < len(places) and text[places[end]].isalpha() and places[end] - places[position] == end - position:
+        end += 1
+    word = squashed[position:end]
+    ending = next((ending for ending in endings() if word.endswith(ending)), None)
+    if ending is None or len(word) < len(ending) + 2:
+        return None
+    offset = len(word) - len(ending)
+    match = _longest(squashed, position + offset, text, places)
+    return (match[0] + offset, match[1]) if match and match[0] >= len(ending) else None
 
 
 def _may_end(text: str, last: int) -> bool:
@@ -206,6 +226,19 @@ def _all_phrases() -> Iterator[tuple[str, Meaning, str]]:
 
 def _phrases(text: str) -> list[str]:
     return [phrase.strip() for phrase in text.split(",") if phrase.strip()]
+
+
+@cache
+def endings() -> tuple[str, ...]:
+    """Return the words for kinds that German and Dutch words may end with, the longest first."""
+    found = {
+        squash(phrase)
+        for language in ("de", "nl")
+        for phrases in _file(language)["kind"].values()
+        for phrase in _phrases(phrases)
+        if len(phrase) >= 7 and " " not in phrase
+    }
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 @cache

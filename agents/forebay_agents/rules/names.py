@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from forebay_agents.rules.labels import find_labels, words
+from forebay_agents.rules.labels import LANGUAGES, find_labels, words
 from forebay_agents.rules.text import JAPANESE, fold, letters, squash
 
 FORMS = (
@@ -14,20 +14,20 @@ FORMS = (
     r"|Corp|CORP|Corporation|Company|S\.? ?[àa]\.? ?r\.? ?l\.?|S\.A\.R\.L\.?|SARL|SASU|SAS|S\.A\.S\.?|EURL|E\.U\.R\.L\.?|SNC|SCOP|SCI|SELARL|SCP"
     r"|S\.? ?A\.? ?U\.?|S\.A\.?|SA|SPRL|SRL|S\.? ?R\.? ?L\.?(?: ?S\.?)?|Srls?|S\.? ?[pP]\.? ?A\.?|SpA|S\.n\.c\.|S\.a\.s\.|Snc|Sas"
     r"|S\.? ?L\.? ?U\.?|S\.L\.?(?: ?N\.E\.)?|SL|S\. ?Coop\.?|C\.B\.|Unipessoal,? L\.?da\.?|Lda|LDA|L\.da|Ltda|LTDA|EIRELI|S/A|EPP"
-    r"|B\. ?V\.|BV|N\. ?V\.|NV|BVBA|V\.?O\.?F\.?|C\.V\.|A/S|ApS|AB|AS|Oyj?|Sp\. ?z ?o\. ?o\.|s\.r\.o\.|K\.K\.|GK|d\.o\.o\."
+    r"|B\. ?V\.|b\. ?v\.|BV|N\. ?V\.|NV|BVBA|V\.?O\.?F\.?|C\.V\.|A/S|ApS|AB|AS|Oyj?|Sp\. ?z ?o\. ?o\.|s\.r\.o\.|K\.K\.|GK|d\.o\.o\."
 )
 JAPANESE_FORMS = (
     r"株式会社|有限会社|合同会社|合資会社|合名会社|一般社団法人|公益社団法人|一般財団法人|公益財団法人"
     r"|特定非営利活動法人|NPO法人|医療法人(?:社団)?|学校法人|社会福祉法人|税理士法人|弁護士法人|\(株\)|\(有\)|\(同\)"
 )
 _WORD = r"(?:[A-ZÀ-ÞŒ0-9][\w.&'’+/®!-]*|[a-z]+[A-Z]\w*|[a-z]+\.[a-z]{2,3})"
-_JOIN = r"(?:&|\+|-|and|und|et|y|e|of|the|de|du|des|del|della|la|le|les|di|do|da|das|dos|van|von|der|den|für|en|für|pour)"
+_JOIN = r"(?:&|\+|-|–|and|und|et|y|e|of|the|de|du|des|del|della|la|le|les|di|do|da|das|dos|van|von|der|den|für|en|für|pour)"
 COMPANY = re.compile(
-    rf"(?<![\w@./-])(?P<name>{_WORD},?(?:\s+(?:{_WORD}|{_JOIN}),?){{0,7}}?,?\s*\(?(?:{FORMS})\.?)(?![\w@]|\.\w)"
+    rf"(?<![\w@./-])(?P<name>{_WORD},?(?:\s+(?:{_WORD}|{_JOIN}),?){{0,7}}?(?:,\s*|\s+\(?)(?:{FORMS})\.?)(?![\w@]|\.\w)"
     r"(?P<more>(?:,?\s+(?:& ?Co\.? ?KG(?:aA)?|Ltd\.?|Inc\.?|LLC|Limited|KGaA|KG|Co\. KG|Unipessoal))?)"
 )
 PREFIXED = re.compile(
-    rf"(?<![\w.])(?:SARL|SAS|SASU|EURL|SCI|SNC|SELARL|SCP|Ets\.?|Établissements|Etablissements|Firma|Fa\.|Ditta|Studio"
+    rf"(?<![\w.])(?:SARL|SAS|SASU|EURL|SCI|SNC|SELARL|SCP|SCEA|EARL|GAEC|Ets\.?|Établissements|Etablissements|Firma|Fa\.|Ditta"
     rf"|PT|CV|TOV|OOO|NZOZ)(?:\s+(?:{_WORD}|{_JOIN})){{1,6}}"
 )
 JAPANESE_COMPANY = re.compile(
@@ -56,16 +56,11 @@ NO_NAME = re.compile(
     r"\d{3,}|@|www\.|https?:|[?!;€$£¥%=]|^\W*$|\b(?:page|seite|página|pagina)\b|^\(|\d{1,2}[./]\d{1,2}[./]\d{2,4}",
     re.IGNORECASE,
 )
-COUNTRY = re.compile(
-    r"(?:germany|deutschland|france|frankreich|italia|italy|españa|spain|portugal|nederland|netherlands|belgië|belgium|belgique|österreich|austria"
-    r"|schweiz|suisse|switzerland|united kingdom|uk|usa|united states(?: of america)?|ireland|japan|日本|canada|australia|brasil|brazil|england|luxembourg)\.?",
-    re.IGNORECASE,
-)
 
 
 def companies(text: str) -> Iterator[str]:
     """Yield the names in `text` (in normal form) that end with a legal form, or begin with a Japanese one."""
-    for piece in re.split(r"\s*[|·•;●▪]\s*|\s+[–—-]\s+", text):
+    for piece in re.split(r"\s*[|·•;●▪]\s*", text):
         if JAPANESE.search(piece):
             for match in JAPANESE_COMPANY.finditer(piece):
                 if not POLITE.match(piece[match.end() :]):
@@ -76,6 +71,7 @@ def companies(text: str) -> Iterator[str]:
             continue
         for match in COMPANY.finditer(piece):
             name = (match["name"] + match["more"]).strip(" ,(")
+            name = re.sub(r"(?<=PLC|LLC|LLP|mbH|SAS|SpA)\.$|(?<=\b(?:AG|KG|SE|SA|SL))\.$", "", name)
             if (
                 letters(name) >= 4
                 and len(name) <= 70
@@ -84,8 +80,11 @@ def companies(text: str) -> Iterator[str]:
                 yield name
 
 
-def clean_name(line: str) -> str | None:
-    """Return the name that a line of an address begins with; None when it is no name."""
+def clean_name(line: str, *, may_count: bool = False) -> str | None:
+    """Return the name that a line of an address begins with; None when it is no name.
+
+    With `may_count` it may have a number, as 'Strata Plan 88121' has.
+    """
     line = POLITE.sub("", line.strip(" ,;:-–·|*"))
     polite = HONORIFIC.match(line)
     line = line[polite.end() :].strip() if polite else line
@@ -93,14 +92,15 @@ def clean_name(line: str) -> str | None:
     if named and line.startswith(named):
         return named
     line = re.split(r"\s*[|·•;]\s*|,\s+(?=\S*\d)|\s+[–—-]\s+", line)[0].strip(" ,")
-    return line if is_name(line) else None
+    plain = re.sub(r"\s\d+$", "", line) if may_count else line
+    return line if is_name(plain) else None
 
 
 def is_name(line: str) -> bool:
     """Tell whether a line may be a name: some letters, no address, no label, no sentence."""
     if not 2 <= letters(line) <= 60 or NO_NAME.search(line) or len(line.split()) > 9:
         return False
-    if is_address(line) or COUNTRY.fullmatch(line):
+    if is_address(line) or is_country(line) or re.fullmatch(r"\D+\s\d+\s?[a-zA-Z]?", line):
         return False
     labels = [label for label in find_labels(line) if label.start == 0]
     if any(
@@ -116,8 +116,13 @@ def is_name(line: str) -> bool:
 
 
 def is_address(line: str) -> bool:
-    """Tell whether a line is a street, a town with its postal code, or both."""
-    return POSTAL.search(line) is not None or is_street(line)
+    """Tell whether a line is a street, a town with its postal code, or a country."""
+    return POSTAL.search(line) is not None or is_street(line) or is_country(line)
+
+
+def is_country(line: str) -> bool:
+    """Tell whether a line is the name of a country, in any of the languages."""
+    return fold(line).strip(" .") in _countries()
 
 
 def is_street(line: str) -> bool:
@@ -132,6 +137,23 @@ def core(name: str) -> str:
     """Return what is left of a name when its legal form is taken away, to compare it with others."""
     plain = re.sub(rf"(?<!\w)(?:{FORMS})(?!\w)|{JAPANESE_FORMS}", " ", name)
     return re.sub(r"[^\w]", "", squash(plain))
+
+
+@cache
+def _countries() -> frozenset[str]:
+    from babel import Locale
+
+    others = {"uk", "usa", "u.s.a", "u.k", "england", "scotland", "wales", "hk", "hong kong", "holland"}
+    locales = [Locale.parse(language) for language in LANGUAGES]
+    return frozenset(
+        others
+        | {
+            fold(name)
+            for locale in locales
+            for code, name in locale.territories.items()
+            if code.isalpha()
+        }
+    )
 
 
 @cache

@@ -21,6 +21,7 @@ NOT_IT = re.compile(
 )
 """IBANs, VAT ids, phone numbers, times of day."""
 
+NO = re.compile(r"(?:n[o°.]{1,3}|nr\.?|num\.?|n[uú]mero|number|nummer|#)\s*:?\s*(?=\w)", re.IGNORECASE)
 LONGEST = 70
 """A spot of more characters is a sentence, in which 'number' may be that of anything."""
 
@@ -85,7 +86,7 @@ def _titled(document: Document, kind: str) -> Iterator[Candidate]:
 
 def document_number(answer: Answer) -> str | None:
     """Return the number that a text begins with, unless it is a date, an IBAN or the like."""
-    text = answer.text.lstrip("#:№.° ")
+    text = NO.sub("", answer.text.lstrip("#:№.° "))
     match = PREFIX.match(text) or TOKEN.match(text)
     if match is None or NOT_IT.fullmatch(text) or NOT_IT.match(match["number"]):
         return None

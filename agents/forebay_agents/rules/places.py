@@ -184,7 +184,7 @@ class Document:
     def below(self, spot: Spot) -> list[Spot]:
         """Return the spots of the next row under `spot`, if near; none when they are labels."""
         for row in self.sheet(spot)[spot.row + 1 : spot.row + 4]:
-            under = [each for each in row if spot.is_over(each)]
+            under = [each for each in row if spot.is_over(each)] or self._in_cell(spot, row)
             if not under:
                 continue
             if under[0].box[1] - spot.box[3] > REACH * spot.height:
@@ -208,6 +208,18 @@ class Document:
             if each.row != spot.row and each.box[0] > spot.box[2]
         ]
         return [each for off, each in sorted(near, key=lambda pair: pair[0]) if off <= spot.height]
+
+    def _in_cell(self, head: Spot, row: Sequence[Spot]) -> list[Spot]:
+        """Return the spot of a row of values that stands in the column of a head, if only apart.
+
+        Numbers stand right in their columns and heads left or in the middle.
+        """
+        heads = self.row(head)
+        if len(heads) < 3 or len(row) < 2 or head.column >= len(heads):
+            return []
+        left = heads[head.column - 1].box[2] if head.column else 0.0
+        right = heads[head.column + 1].box[0] if head.column + 1 < len(heads) else head.box[2] + 90
+        return [each for each in row if left < each.box[0] and each.box[2] < right + 2][:1]
 
     def is_head(self, row: Sequence[Spot]) -> bool:
         """Tell whether a row holds the heads of a table of items, or goes on with them."""
@@ -264,7 +276,8 @@ def _holds_heads(row: Sequence[Spot]) -> bool:
         for label in spot.labels
         if label.leads and label.means("word", "column")
     }
-    return len(heads) >= 2 or (len(heads) == 1 and len(row) >= 4)
+    sums = sum(any(label.means("amount") for label in spot.labels) for spot in row)
+    return len(heads) >= 2 or (len(heads) == 1 and len(row) >= 4 and sums < 3)
 
 
 def is_remark(text: str) -> bool:

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forebay_agents.findings import Found
-from forebay_agents.rules.blocks import blocks, has_contact
+from forebay_agents.rules.blocks import begins_other, blocks, has_contact
 from forebay_agents.rules.buyer import labelled
 from forebay_agents.rules.candidates import Candidate, choose
 from forebay_agents.rules.names import (
     CONTACT,
     FORMS,
+    POSTAL,
     clean_name,
     companies,
     core,
@@ -41,6 +42,7 @@ class Mention:
     spot: Spot
     score: float
     has_form: bool
+    is_alone: bool = True
 
 
 def find_seller(document: Document, buyer: str | None = None) -> Found | None:
@@ -70,10 +72,12 @@ def _mentions(document: Document) -> Iterator[Mention]:
         named = [_wrapped(lines)] if _wrapped(lines) else list(companies(spot.text))
         for index, name in enumerate(named):
             score = 0.32 - 0.2 * (index > 0) + _place(document, spot, lines, len(name) / len(spot.text))
-            yield Mention(name, spot, score, True)
-        if named or spot.page != document.first[0].page or _is_title(spot):
+            yield Mention(name, spot, score, True, len(name) > 0.8 * len(spot.text))
+        if named or spot.page != document.first[0].page or begins_other(spot):
             continue
-        sender = SENDER.match(spot.text) if is_address(spot.text) else None
+        sender = SENDER.match(spot.text) if POSTAL.search(spot.text) else None
+        if sender is None and is_address(spot.text):
+            continue
         name = clean_name(sender["name"] if sender else spot.text)
         if name and (sender or (lines and _is_on_top(document, spot))):
             yield Mention(name, spot, 0.16 + _place(document, spot, lines, 1.0), False)
@@ -100,7 +104,7 @@ def _scored(document: Document, mentions: list[Mention]) -> Iterator[Candidate]:
     families = _families(mentions)
     for family in families:
         cores = {core(each.name) for each in family}
-        best = max(family, key=lambda each: (each.has_form, each.score))
+        best = max(family, key=lambda each: (each.has_form, each.is_alone, each.score))
         score = max(each.score for each in family)
         score += 0.12 * (len(family) > 1) + 0.3 * any(_owns(key, domains) for key in cores)
         score += 0.12 * (len(families) == 1)
@@ -114,12 +118,17 @@ def _families(mentions: list[Mention]) -> list[list[Mention]]:
         key = core(mention.name)
         for family in families:
             longest = core(family[0].name)
-            if key == longest or (len(key) >= 4 and longest.startswith(key)):
+            if key == longest or _is_short_form(key, longest):
                 family.append(mention)
                 break
         else:
             families.append([mention])
     return families
+
+
+def _is_short_form(name: str, longer: str) -> bool:
+    """Tell whether a name is the beginning of a longer one, or a large part of it."""
+    return (len(name) >= 4 and longer.startswith(name)) or (len(name) >= 10 and name in longer)
 
 
 def _wrapped(lines: list[Spot]) -> str | None:
@@ -150,8 +159,3 @@ def _is_on_top(document: Document, spot: Spot) -> bool:
 def _is_low(document: Document, spot: Spot) -> bool:
     height = document.page(spot).height or 842.0
     return spot.box[1] > LOW * height
-
-
-def _is_title(spot: Spot) -> bool:
-    """Tell whether a line names a kind of document or begins with another label."""
-    return any(label.leads and (label.means("kind") or label.start == 0) for label in spot.labels)
