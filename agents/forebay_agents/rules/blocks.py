@@ -40,28 +40,9 @@ def begins_other(spot: Spot) -> bool:
         return False
     rest = spot.text[label.end :].lstrip(" .)")
     is_whole = not rest or not rest[0].isalpha() or label.end > 0.6 * len(spot.text)
-    is_own_number = label.means("number") and not label.means("number", "other")
-    is_value = is_own_number or any(label.means(group) for group in ("date", "amount", "kind", "word"))
+    is_own = label.means("number") and not label.means("number", "other")
+    is_value = is_own or any(label.means(group) for group in ("date", "amount", "kind", "word"))
     return is_whole and is_value
-
-
-def _is_apart(lines: list[Spot], lower: Spot) -> bool:
-    """Tell whether a wider gap than those in the block parts it from the next line."""
-    gap = _gap(lines[-1], lower)
-    usual = _gap(lines[-2], lines[-1]) if len(lines) > 1 else gap
-    return gap > max(usual, 0.0) + 0.4 * lower.height
-
-
-def begins_other(spot: Spot) -> bool:
-    """Tell whether a line is a title, or gives a date, a sum or a number: that is no address."""
-    label = spot.labels[0] if spot.labels and spot.labels[0].start <= 1 else None
-    if label is None or not label.leads or label.end - label.start < 3:
-        return False
-    if label.means("number") and not label.means("number", "other"):
-        return True
-    if next(companies(spot.text), None):
-        return False
-    return any(label.means(group) for group in ("date", "amount", "kind"))
 
 
 def address_blocks(document: Document) -> Iterator[list[Spot]]:
@@ -78,7 +59,10 @@ def blocks(document: Document) -> Iterator[list[Spot]]:
         if id(spot) in taken or begins_other(spot):
             continue
         lines = block(document, spot)
-        if len(lines) > 2 and _gap(lines[0], lines[1]) > _gap(lines[1], lines[2]) + 0.4 * spot.height:
+        if (
+            len(lines) > 2
+            and _gap(lines[0], lines[1]) > _gap(lines[1], lines[2]) + 0.4 * spot.height
+        ):
             lines = lines[:1]
         taken |= set(map(id, lines))
         yield lines
@@ -98,7 +82,9 @@ def _follows(upper: Spot, lower: Spot) -> bool:
         or abs(sum(upper.box[::2]) - sum(lower.box[::2])) <= 8
     )
     is_alike = max(upper.height, lower.height) <= 1.4 * min(upper.height, lower.height)
-    return aligned and is_alike and -0.5 * upper.height <= gap <= GAP * max(upper.height, lower.height)
+    return (
+        aligned and is_alike and -0.5 * upper.height <= gap <= GAP * max(upper.height, lower.height)
+    )
 
 
 def _gap(upper: Spot, lower: Spot) -> float:

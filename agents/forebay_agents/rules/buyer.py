@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from forebay_agents.findings import Found
 from forebay_agents.rules.blocks import address_blocks, block, has_contact
-from forebay_agents.rules.candidates import Candidate, choose
+from forebay_agents.rules.candidates import Candidate, found
 from forebay_agents.rules.labels import Label
 from forebay_agents.rules.names import (
     HONORIFIC,
@@ -20,59 +20,69 @@ from forebay_agents.rules.names import (
 from forebay_agents.rules.places import Document, Spot
 from forebay_agents.rules.text import JAPANESE
 
+CLEAR = 0.75
+"""Labels from which confidence on need no other sign."""
+
 WINDOW = 0.06, 0.45
 """From where to where from the top of the page an address without a label stands."""
 
 
-def find_buyer(document: Document, seller: str | None) -> Found | None:
-    """Return the name of whom the document goes to; the seller is never it."""
+def find_labelled_buyer(document: Document) -> Found | None:
+    """Return the name that a label or 御中 says is the buyer's, if that is clear."""
+    for candidates in (labelled(document, "buyer", 0.88), _polite(document)):
+        offered = [each for each in candidates if each.confidence > CLEAR]
+        if offered:
+            return found(document, max(offered, key=lambda each: each.confidence))
+    return None
+
+
+def find_addressed_buyer(document: Document, seller: str | None) -> Found | None:
+    """Return whom weaker signs name: a common word, an address like a letter's, a delivery."""
     for candidates in (
         labelled(document, "buyer", 0.88),
-        _polite(document),
         _in_window(document, seller),
+        labelled(document, "receiver", 0.6),
     ):
-        offered = [
-            each for each in candidates if seller is None or core(each.value) != core(seller)
-        ]
+        offered = [each for each in candidates if not seller or core(each.value) != core(seller)]
         if offered:
-            best = max(each.confidence for each in offered)
-            return choose(document, [next(each for each in offered if each.confidence == best)])
+            return found(document, max(offered, key=lambda each: each.confidence))
     return None
 
 
 def labelled(document: Document, name: str, confidence: float) -> Iterator[Candidate]:
-    """Yield the names that stand after or below labels for a party."""
+    """Yield the names that stand after or below labels for a party, or in their section."""
     for spot, label in document.questions("party", name):
-        for lines, sure in _lines(document, spot, label):
-            named = next(
-                (
-                    (found, line)
-                    for text, line in lines[:3]
-                    if (found := clean_name(text)) or not HONORIFIC.fullmatch(text + " X")
-                ),
-                None,
+        for lines in _lines(document, spot, label):
+            value, line = next(
+                ((value, line) for text, line in lines[:2] if (value := clean_name(text))),
+                ("", spot),
             )
-            if named and named[0]:
-                value, line = named
+            if value:
                 said = line.text if line is spot else f"{spot.text} {line.text}"
-                weak = 0.12 * (len(spot.text[label.start : label.end]) < 4)
-                other = 0.1 * (len({each for each in label.meanings if each[0] != "kind"}) > 1)
-                yield Candidate(value, confidence * sure - weak - other, line, said)
+                sure = confidence - _doubt(spot, label) - 0.02 * (line.column > spot.column)
+                yield Candidate(value, sure, line, said)
                 break
+        else:
+            yield from _in_section(document, spot, confidence - 0.05)
 
 
-def _lines(
-    document: Document, spot: Spot, label: Label
-) -> Iterator[tuple[list[tuple[str, Spot]], float]]:
+def _doubt(spot: Spot, label: Label) -> float:
+    """Return what to take off for a label that is a common word, or may mean something else."""
+    is_short = len(spot.text[label.start : label.end]) < 4
+    others = {group for group, _ in label.meanings} - {"kind", "party"}
+    return 0.12 * is_short + 0.1 * bool(others)
+
+
+def _lines(document: Document, spot: Spot, label: Label) -> Iterator[list[tuple[str, Spot]]]:
     """Yield the lines that may follow a label: after it, below it, and to its right."""
     after = document.after(spot, label)
     is_polite = HONORIFIC.match(spot.text[label.start :]) is not None
-    if is_polite and (label.start > 1 or POSTAL.search(spot.text)):
+    if is_polite and (label.start > 1 or POSTAL.search(spot.text) or _is_below(document, spot)):
         return
-    rest, gap = spot.text[label.end :], spot.text[label.end : label.end + 3]
     if after and after[0][1] is spot:
+        rest, gap = spot.text[label.end :], spot.text[label.end : label.end + 3]
         if ":" in gap or is_polite or JAPANESE.search(rest):
-            yield [after[0]], 1.0
+            yield [after[0]]
         return
     if label.start > 1:
         return
@@ -81,12 +91,31 @@ def _lines(
     below = [(each.text, each) for each in block(document, under[0])] if under else []
     is_close = bool(under) and under[0].box[1] - spot.box[3] < 1.2 * spot.height
     is_exact = bool(under) and abs(under[0].box[0] - spot.box[0]) < 3
-    options = [(below, 1.0), (right[:1], 0.97)]
-    if right and not (
-        is_close and is_exact and len(below) > 1 and not rest.strip().startswith(":")
-    ):
+    is_next = bool(right) and right[0][1].box[0] - spot.box[2] < 3 * spot.height
+    options = [below, right[:1]]
+    if right and (is_next or not (is_close and is_exact and len(below) > 1)):
         options.reverse()
-    yield from (option for option in options if option[0])
+    yield from (option for option in options if option)
+
+
+def _in_section(document: Document, head: Spot, confidence: float) -> Iterator[Candidate]:
+    """Yield the name after the label 'Name' in the rows below the head of a party's section."""
+    for row in document.sheet(head)[head.row + 1 : head.row + 6]:
+        for spot in row:
+            for label in spot.labels[:1]:
+                if label.means("party", "seller", "buyer", "receiver"):
+                    return
+                if label.means("party", "name") and label.start <= 1:
+                    text, place = next(iter(document.after(spot, label)), ("", spot))
+                    if name := clean_name(text):
+                        yield Candidate(name, confidence, place, f"{head.text} {spot.text} {text}")
+                        return
+
+
+def _is_below(document: Document, spot: Spot) -> bool:
+    """Tell whether a line continues a block, so that it is not who is addressed first."""
+    above = document.sheet(spot)[spot.row - 1] if spot.row else []
+    return any(spot in block(document, each)[1:2] and clean_name(each.text) for each in above)
 
 
 def _is_aligned(upper: Spot, lower: Spot) -> bool:
@@ -119,7 +148,9 @@ def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
         if not is_inside or has_contact(lines):
             continue
         lines = _without_sender(lines)
-        name = next((name for line in lines[:2] if (name := clean_name(line.text, may_count=True))), None)
+        name = next(
+            (name for line in lines[:2] if (name := clean_name(line.text, is_loose=True))), None
+        )
         is_own = seller and any(core(seller) in core(line.text) for line in lines)
         if name and not is_own and any(is_address(line.text) for line in lines[1:]):
             company = bool(list(companies(name)))

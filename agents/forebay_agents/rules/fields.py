@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from forebay_agents.findings import Found, Name
 from forebay_agents.pages import Page
-from forebay_agents.rules.buyer import find_buyer
+from forebay_agents.rules.buyer import find_addressed_buyer, find_labelled_buyer
 from forebay_agents.rules.kind import SUMS, find_kind
 from forebay_agents.rules.language import find_language
 from forebay_agents.rules.money import find_currency
@@ -50,11 +50,20 @@ def _sums(document: Document, kind: str) -> dict[Name, Found | None]:
 
 
 def _parties(document: Document, kind: str) -> dict[Name, Found | None]:
-    """Find a buyer that a label names first: it helps to tell the seller, and the other way round."""
+    """Find seller and buyer, each of which helps to tell the other.
+
+    A buyer that a label names comes first. Else the seller does, unless that leaves no buyer: then
+    it may be the buyer's address that was taken for a letterhead.
+    """
     if kind in ("contract", "report", "form", ""):
         return {}
-    named = find_buyer(document, None)
-    is_labelled = named is not None and named.evidence.confidence > 0.75
-    seller = find_seller(document, named.value if named and is_labelled else None)
-    buyer = named if is_labelled else find_buyer(document, seller.value if seller else None)
+    labelled = find_labelled_buyer(document)
+    if labelled:
+        return {"seller": find_seller(document, labelled.value), "buyer": labelled}
+    seller = find_seller(document)
+    buyer = find_addressed_buyer(document, seller.value if seller else None)
+    if seller and not buyer and (addressed := find_addressed_buyer(document, None)):
+        other = find_seller(document, addressed.value)
+        if other and addressed.value == seller.value:
+            return {"seller": other, "buyer": addressed}
     return {"seller": seller, "buyer": buyer}

@@ -162,7 +162,11 @@ def _compound(
 ) -> tuple[int, Meant] | None:
     """Return a phrase that a long word ends with the beginning of: 'Gebührenrechnung Nr.'."""
     end = position
-    while end < len(places) and text[places[end]].isalpha() and places[end] - places[position] == end - position:
+    while (
+        end < len(places)
+        and text[places[end]].isalpha()
+        and places[end] - places[position] == end - position
+    ):
         end += 1
     word = squashed[position:end]
     ending = next((ending for ending in endings() if word.endswith(ending)), None)

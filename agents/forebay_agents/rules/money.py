@@ -8,8 +8,11 @@ from forebay_agents.rules import currencies
 from forebay_agents.rules.amounts import amounts
 from forebay_agents.rules.candidates import Candidate, found
 from forebay_agents.rules.places import Document, Spot
+from forebay_agents.rules.text import JAPANESE
 
-COMMON = frozenset({"EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK", "PLN"})
+COMMON = frozenset(
+    {"EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK", "PLN"}
+)
 """Codes that are no words, so that they mean money in any heading."""
 
 
@@ -24,6 +27,9 @@ def find_currency(document: Document, total: Found | None, sign: str | None) -> 
         candidate = _candidate(document, each, spot, 0.8)
         if candidate:
             used.setdefault(candidate.value, candidate)
+    if not used and total and document.is_whole and JAPANESE.search(document.text):
+        spot = next(spot for spot in document.spots if spot.box == total.evidence.box)
+        return found(document, Candidate("JPY", 0.6, spot, spot.text))
     return found(document, used.popitem()[1]) if len(used) == 1 else None
 
 
@@ -49,7 +55,9 @@ def _signs(document: Document) -> Iterator[tuple[Spot, str]]:
                 seen.add(amount.sign)
                 yield spot, amount.sign
         is_whole = len(spot.text) < 8
-        for match in re.finditer(currencies.pattern(), spot.text) if spot.labels or is_whole else ():
+        for match in (
+            re.finditer(currencies.pattern(), spot.text) if spot.labels or is_whole else ()
+        ):
             sign = match[0]
             if sign not in seen and (is_whole or sign in COMMON or not sign.isupper()):
                 seen.add(sign)

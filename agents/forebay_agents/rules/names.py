@@ -37,7 +37,7 @@ JAPANESE_COMPANY = re.compile(
 HONORIFIC = re.compile(
     r"(?:(?:an\s+)?(?:herrn?|frau|firma|familie|fam\.|eheleute)(?:\s+und\s+(?:frau|herrn?))?|m\.|m\.? (?:ou|et) mme|mme\.?|mlle|monsieur|madame"
     r"|mademoiselle|société|ste\.?|sté\.?|sig\.?(?:ra|re)?|sr\.?|sra\.?|srta\.?|dhr\.?|de heer|mevr?\.?|mevrouw|spett\.?(?:le|abile)?(?: ditta)?"
-    r"|egr\.? ?sig\.?|gent\.?(?:le|ma|mo)?(?: sig\.?ra)?|exm[oa]\.?\(?s?\)?\.? ?s(?:enhor|r)\.?\(?(?:es|a)?\)?\.?)\s+(?=[A-ZÀ-Þ0-9])",
+    r"|egr\.? ?sig\.?|gent\.?(?:le|ma|mo)?(?: sig\.?ra)?|exm[oa]\.?\(?s?\)?\.? ?s(?:enhor|r)\.?\(?(?:es|a)?\)?\.?)\s+(?=(?-i:[A-ZÀ-Þ0-9]))",
     re.IGNORECASE,
 )
 POLITE = re.compile(r"\s*(?:御中|様|殿|さま)\s*$")
@@ -52,6 +52,11 @@ CONTACT = re.compile(
     r"|p\.? ?iva|c\.f|nipc|kvk|btw|abn|gstin|gst|uid|pan|ein|hrb|hra|steuernummer|steuer-nr|tva|cnpj)\b|\bt\d{3}|登録番号|TEL|電話|☎|〒",
     re.IGNORECASE,
 )
+PARTICLE = re.compile(
+    r"[a-z]+[A-Z]|[a-z]{3,}\.[a-z]{2}|(?:de|du|di|da|dos|del|le|la|el|van|von|zu|ter|ten|'t) \w"
+)
+"""How names begin that begin small: 'de Lattre', 'van den Berg', 'iRobot', 'amazon.de'."""
+
 NO_NAME = re.compile(
     r"\d{3,}|@|www\.|https?:|[?!;€$£¥%=]|^\W*$|\b(?:page|seite|página|pagina)\b|^\(|\d{1,2}[./]\d{1,2}[./]\d{2,4}",
     re.IGNORECASE,
@@ -63,8 +68,11 @@ def companies(text: str) -> Iterator[str]:
     for piece in re.split(r"\s*[|·•;●▪]\s*", text):
         if JAPANESE.search(piece):
             for match in JAPANESE_COMPANY.finditer(piece):
-                if not POLITE.match(piece[match.end() :]):
-                    yield POLITE.sub("", match[0])
+                if not (POLITE.match(piece[match.end() :]) or POLITE.search(match[0])):
+                    is_whole = (
+                        match.start() == 0 and len(piece) < 26 and not re.search(r"\d", piece)
+                    )
+                    yield piece if is_whole else match[0]
             continue
         if prefixed := PREFIXED.match(piece):
             yield prefixed[0]
@@ -80,10 +88,10 @@ def companies(text: str) -> Iterator[str]:
                 yield name
 
 
-def clean_name(line: str, *, may_count: bool = False) -> str | None:
+def clean_name(line: str, *, is_loose: bool = False) -> str | None:
     """Return the name that a line of an address begins with; None when it is no name.
 
-    With `may_count` it may have a number, as 'Strata Plan 88121' has.
+    With `is_loose` it may end with a number, as 'Strata Plan 88121' does.
     """
     line = POLITE.sub("", line.strip(" ,;:-–·|*"))
     polite = HONORIFIC.match(line)
@@ -91,13 +99,24 @@ def clean_name(line: str, *, may_count: bool = False) -> str | None:
     named = next(companies(line), None)
     if named and line.startswith(named):
         return named
-    line = re.split(r"\s*[|·•;]\s*|,\s+(?=\S*\d)|\s+[–—-]\s+", line)[0].strip(" ,")
-    plain = re.sub(r"\s\d+$", "", line) if may_count else line
-    return line if is_name(plain) else None
+    line = _before_address(re.split(r"\s*[|·•;]\s*|\s+[–—-]\s+", line)[0].strip(" ,"))
+    plain = re.sub(r"\s\d+$", "", line) if is_loose else line
+    return line if is_name(plain, is_loose=is_loose) else None
 
 
-def is_name(line: str) -> bool:
-    """Tell whether a line may be a name: some letters, no address, no label, no sentence."""
+def _before_address(line: str) -> str:
+    """Return a line without the address that follows a name in it after a comma."""
+    pieces = re.split(r",\s+", line)
+    if len(pieces) > 1 and any(map(is_address, pieces[1:])):
+        return pieces[0]
+    return line
+
+
+def is_name(line: str, *, is_loose: bool = False) -> bool:
+    """Tell whether a line may be a name: some letters, no address, no label, no sentence.
+
+    With `is_loose` it may also begin small, as 'de Lattre Alexis' does.
+    """
     if not 2 <= letters(line) <= 60 or NO_NAME.search(line) or len(line.split()) > 9:
         return False
     if is_address(line) or is_country(line) or re.fullmatch(r"\D+\s\d+\s?[a-zA-Z]?", line):
@@ -111,7 +130,8 @@ def is_name(line: str) -> bool:
         bool(JAPANESE.search(line))
         or line[0].isupper()
         or line[0].isdigit()
-        or bool(re.match(r"[a-z]+[A-Z.]", line))
+        or PARTICLE.match(line) is not None
+        and (is_loose or " " not in line[:3])
     )
 
 
@@ -143,7 +163,18 @@ def core(name: str) -> str:
 def _countries() -> frozenset[str]:
     from babel import Locale
 
-    others = {"uk", "usa", "u.s.a", "u.k", "england", "scotland", "wales", "hk", "hong kong", "holland"}
+    others = {
+        "uk",
+        "usa",
+        "u.s.a",
+        "u.k",
+        "england",
+        "scotland",
+        "wales",
+        "hk",
+        "hong kong",
+        "holland",
+    }
     locales = [Locale.parse(language) for language in LANGUAGES]
     return frozenset(
         others

@@ -217,16 +217,20 @@ class Document:
         heads = self.row(head)
         if len(heads) < 3 or len(row) < 2 or head.column >= len(heads):
             return []
+        if len(heads) == len(row):
+            return [row[head.column]]
         left = heads[head.column - 1].box[2] if head.column else 0.0
         right = heads[head.column + 1].box[0] if head.column + 1 < len(heads) else head.box[2] + 90
-        return [each for each in row if left < each.box[0] and each.box[2] < right + 2][:1]
+        return [each for each in row if left < each.box[0] and each.box[2] < right + 2][-1:]
 
     def is_head(self, row: Sequence[Spot]) -> bool:
         """Tell whether a row holds the heads of a table of items, or goes on with them."""
         if not row:
             return False
         above = self.sheet(row[0])[max(row[0].row - 2, 0) : row[0].row]
-        is_near = [each for each in above if each and row[0].box[1] - each[0].box[3] < 2 * row[0].height]
+        is_near = [
+            each for each in above if each and row[0].box[1] - each[0].box[3] < 2 * row[0].height
+        ]
         return _holds_heads(row) or (
             not any(re.search(r"\d", spot.text) for spot in row) and any(map(_holds_heads, is_near))
         )
@@ -247,7 +251,11 @@ class Document:
 def is_broken(row: Sequence[Spot], spot: Spot) -> bool:
     """Tell whether a spot may be the upper half of a label: no value stands beside it."""
     beside = "".join(each.text for each in row[spot.column + 1 :])
-    return len(spot.text) < 25 and not spot.text.endswith(":") and not re.search(r"\d", spot.text + beside)
+    return (
+        len(spot.text) < 25
+        and not spot.text.endswith(":")
+        and not re.search(r"\d", spot.text + beside)
+    )
 
 
 def _stacked(upper: Spot, lower: Spot) -> Spot | None:

@@ -20,8 +20,8 @@ from forebay_agents.rules.names import (
 )
 from forebay_agents.rules.places import Document, Spot
 
-ENOUGH = 0.5
-"""From which score on a name counts as the issuer's."""
+ENOUGH, ENOUGH_BESIDE_BUYER = 0.5, 0.4
+"""From which score on a name counts as the issuer's, and when it is known who is not."""
 
 MAILERS = frozenset(
     "gmail outlook hotmail yahoo icloud gmx web tonline freenet live orange free wanadoo laposte sfr libero"
@@ -56,7 +56,8 @@ def find_seller(document: Document, buyer: str | None = None) -> Found | None:
     ]
     payees = [each for each in labelled(document, "payee", 0.62) if core(each.value) != known]
     scored = [*said, *payees, *_scored(document, mentions)]
-    return choose(document, [each for each in scored if each.confidence >= ENOUGH])
+    enough = ENOUGH_BESIDE_BUYER if buyer else ENOUGH
+    return choose(document, [each for each in scored if each.confidence >= enough])
 
 
 def is_same(name: str, other: str | None) -> bool:
@@ -71,11 +72,13 @@ def _mentions(document: Document) -> Iterator[Mention]:
         lines = starts.get(id(spot), [])
         named = [_wrapped(lines)] if _wrapped(lines) else list(companies(spot.text))
         for index, name in enumerate(named):
-            score = 0.32 - 0.2 * (index > 0) + _place(document, spot, lines, len(name) / len(spot.text))
+            score = (
+                0.32 - 0.2 * (index > 0) + _place(document, spot, lines, len(name) / len(spot.text))
+            )
             yield Mention(name, spot, score, True, len(name) > 0.8 * len(spot.text))
         if named or spot.page != document.first[0].page or begins_other(spot):
             continue
-        sender = SENDER.match(spot.text) if POSTAL.search(spot.text) else None
+        sender = SENDER.match(spot.text) if lines and POSTAL.search(spot.text) else None
         if sender is None and is_address(spot.text):
             continue
         name = clean_name(sender["name"] if sender else spot.text)
@@ -140,14 +143,17 @@ def _wrapped(lines: list[Spot]) -> str | None:
 
 def _domains(document: Document) -> set[str]:
     """Return the names in the addresses of websites and mail that the document gives."""
-    parts = {part for match in DOMAIN.finditer(document.text) for part in match[1].lower().split(".")}
+    parts = {
+        part for match in DOMAIN.finditer(document.text) for part in match[1].lower().split(".")
+    }
     return {part.replace("-", "") for part in parts if len(part) > 2} - MAILERS
 
 
 def _owns(name: str, domains: set[str]) -> bool:
     """Tell whether a domain is called as the name is, or as its beginning."""
     return any(
-        name.startswith(domain) or (len(name) >= 4 and domain.startswith(name)) for domain in domains
+        name.startswith(domain) or (len(name) >= 4 and domain.startswith(name))
+        for domain in domains
     )
 
 

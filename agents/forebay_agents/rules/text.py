@@ -18,7 +18,9 @@ def normal(text: str) -> str:
     if SPACED_OUT.fullmatch(plain.strip()):
         words = re.split(r"\s{2,}", plain.strip())
         plain = " ".join(re.sub(r"\s", "", word) for word in words)
-    return re.sub(r"\s+", " ", plain).strip()
+    return re.sub(
+        r"(?<=[・、。])\s|\s(?=[・、。])|\s+(?=\s)", "", re.sub(r"\s", " ", plain)
+    ).strip()
 
 
 @lru_cache(maxsize=4096)

@@ -163,8 +163,15 @@ def _net_and_tax(statements: Statements, total: Decimal) -> tuple[Found | None, 
     if tax is None:
         equal = [net.candidate(0.8) for net in statements.nets if net.value == total]
         return choose(document, equal if not taxes else []), None
-    rest = printed(document, total - Decimal(tax.value)) if Decimal(tax.value) else None
-    return choose(document, [rest.candidate(0.55)] if rest else []), tax
+    return _remainder(statements, total - Decimal(tax.value)) if Decimal(tax.value) else None, tax
+
+
+def _remainder(statements: Statements, rest: Decimal) -> Found | None:
+    """Return the net that total and tax leave, where that very sum is printed."""
+    for less in (Decimal(0), *(abs(each.value) for each in statements.withheld)):
+        if net := printed(statements.document, rest + less):
+            return choose(statements.document, [net.candidate(0.55)])
+    return None
 
 
 def _tax(document: Document, parts: Parts, sure: float) -> Found | None:
