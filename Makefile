@@ -9,7 +9,7 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
 # As it was written, through the environment: a folder's name may hold quotes, $ and `.
 override export PDFS := $(value PDFS)
 
-.PHONY: help demo test test-long lint install-sql release-sql docs lock wheel clean
+.PHONY: help demo test test-long lint install-sql release-sql docs accuracy lock wheel clean
 .DEFAULT_GOAL := help
 
 help: # List the targets
@@ -41,6 +41,9 @@ release-sql: .venv/dev.stamp # Keep this release's schema, for later releases to
 
 docs: # Write docs/functions.md anew, after any change to the SQL files
 	@$(PYTHON) docs/build_functions.py
+
+accuracy: .venv/dev.stamp # Write the tables of docs/parsing.md anew, after any change to how PDFs are read
+	@.venv/bin/python docs/build_accuracy.py
 
 lock: # Write requirements.lock anew: today's versions of all that the extras need
 	@$(PYTHON) -m venv --clear .venv/lock
