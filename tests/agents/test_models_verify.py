@@ -1,5 +1,6 @@
 """A value counts when its quote stands in the document, and the value in its quote."""
 
+import time
 from typing import Any
 
 import pytest
@@ -250,3 +251,14 @@ def test_a_page_without_orders_is_the_same_page() -> None:
     """Nothing is copied or changed where there is nothing to hold back."""
     sheet: Page = page(1, "Total | 5.00")
     assert without_orders(sheet)[0] is sheet
+
+
+@pytest.mark.parametrize("text", ["1.234" * 6000, "(" * 30_000, "total " * 6000, "1/2/" * 8000])
+def test_a_row_without_end_is_checked_in_bounded_time(text: str) -> None:
+    """What a hostile page repeats thousands of times is looked at a few times."""
+    stated = {"value": "1.00", "quote": text[:150], "page": 1}
+    item = {"description": text[:20], "amount": "1", "page": 1}
+    answer = Answer.model_validate({"total": stated, "seller": stated, "lines": [item] * 20})
+    started = time.monotonic()
+    verified(answer, [page(1, text)])
+    assert time.monotonic() - started < 30

@@ -8,8 +8,11 @@ from itertools import accumulate, chain, islice
 
 from forebay_agents.pages import Box, Page
 
-MOST_PLACES = 100
+MOST_PLACES = 20
 """Places of the same words that are looked at."""
+
+LONGEST_ROW = 500
+"""Characters of a row that are looked at: real rows are shorter, and labels take time to find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class Sheet:
     def row_text(self, rows: Iterable[int]) -> str:
         """Return the text of the rows that there are among these, wide gaps kept."""
         return "\n".join(
-            "   ".join(segment.text for segment in self._rows[row])
+            "   ".join(segment.text for segment in self._rows[row])[:LONGEST_ROW]
             for row in rows
             if 0 <= row < len(self._rows)
         )

@@ -31,6 +31,9 @@ TOLD = 0.4
 LONGEST_LABEL = 8
 """Words in a row with a label and its value; more make a sentence. Wide letters count half."""
 
+LONGEST_LABELLED = 250
+"""Characters of such a row, gaps included."""
+
 LONGEST_QUOTE = 200
 """Characters of a quote: a longer one would bear out anything."""
 
@@ -89,7 +92,7 @@ def _confidence(name: Name, place: Place, quote: str) -> float:
     """Return how surely a value at this place is the field's."""
     if name == "currency":
         return LABELLED
-    if name not in PARTIES and _words(place.text) > LONGEST_LABEL:
+    if name not in PARTIES and _is_sentence(place.text):
         return TOLD
     if name in DAYS and len(readings.days(quote)) > 1:
         return AMBIGUOUS
@@ -103,9 +106,10 @@ def _headings(place: Place) -> set[Name]:
     return set() if re.search(r"\d", place.above) else readings.named(place.above)
 
 
-def _words(text: str) -> float:
+def _is_sentence(text: str) -> bool:
     wide = len(_WIDE.findall(text))
-    return len(_WORDS.findall(_WIDE.sub(" ", text))) + wide / 2
+    words = len(_WORDS.findall(_WIDE.sub(" ", text))) + wide / 2
+    return words > LONGEST_LABEL or len(text) > LONGEST_LABELLED
 
 
 def _reader(name: Name) -> Callable[[str, str], str | None]:
