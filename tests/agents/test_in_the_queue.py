@@ -11,10 +11,14 @@ from typing import Any
 
 import psycopg
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 
 from forebay.calls import operator, submitter
-from support.daemon import attempts, ended, is_alive, register, running, task, until
+from forebay_lab.model_server import Fault, ModelServer
+from support.daemon import attempts, ended, is_alive, register, running, task, until, usage
 from support.scans import FakeTesseract, write_scan
+
+from .model_support import settings
 
 Db = psycopg.Connection
 
@@ -112,3 +116,41 @@ def test_progress_is_shown_page_by_page(
     ended(db, task_id)
     (attempt,) = attempts(db, task_id)
     assert (attempt["progress_done"], attempt["progress_total"]) == (6, 6)
+
+
+def test_a_crash_costs_no_answer_twice(
+    db: Db, storage: Path, monkeypatch: pytest.MonkeyPatch, daemon: None
+) -> None:
+    """Answers of the model that came before SIGKILL are not asked for again; all are recorded."""
+    write_statement(storage / "long.pdf", 12)
+    with ModelServer() as server:
+        for name, value in settings(server, CONTEXT_TOKENS="8000").items():
+            monkeypatch.setenv(name, value)
+        asked = server.simulation.requests
+        good = [Fault("slow", seconds=0.01)] * 2
+        server.simulation.queued.extend([*good, Fault("hang", seconds=60)])
+        task_id = submit(db, "long.pdf")
+        until(lambda: len(asked) == 3)
+        (first,) = attempts(db, task_id)
+        os.kill(pid_of(first), signal.SIGKILL)
+        row = ended(db, task_id, 30)
+    assert row["status"] == "completed", row["error"]
+    assert row["result"]["notes"][0].startswith("Read by the model simulated-model")
+    used = usage(db, task_id)
+    assert len(used) > 3
+    assert len(asked) == len(used) + 1  # only the call that hung was made twice
+    assert all(tokens for _, tokens in used)
+
+
+def write_statement(path: Path, pages: int) -> None:
+    """Write a statement that is too long for one prompt."""
+    canvas = Canvas(str(path))
+    for page in range(pages):
+        canvas.drawString(72, 800, "Account statement")
+        for line in range(45):
+            canvas.drawString(
+                72, 780 - 16 * line, f"2026-03-{line % 28 + 1:02} Payment to firm {line}"
+            )
+            canvas.drawRightString(500, 780 - 16 * line, f"{page * 100 + line}.50")
+        canvas.showPage()
+    canvas.save()
