@@ -48,6 +48,15 @@ def test_the_wheel_holds_every_sql_file(wheel: Path) -> None:
     assert {f"forebay/db/{path.relative_to(sql_root())}" for path in scripts} <= names
 
 
+def test_the_wheel_holds_what_agents_read(wheel: Path) -> None:
+    """The words of the rules and the prompts of the models are in the wheel."""
+    agents = CHECKOUT / "agents"
+    texts = [*agents.rglob("*.toml"), *agents.rglob("*.md")]
+    assert len(texts) > 8
+    with zipfile.ZipFile(wheel) as archive:
+        assert {str(path.relative_to(agents)) for path in texts} <= set(archive.namelist())
+
+
 def test_the_wheel_installs_the_schema_from_itself(
     wheel: Path, dsn: str, psql: Psql, tmp_path: Path
 ) -> None:
