@@ -107,7 +107,8 @@ def is_leftward(text: str) -> bool:
 def _joined(texts: list[str], gaps: list[tuple[float, Gap]], height: float) -> str:
     """Return letters with spaces between words, and none between spaced-out letters."""
     height = max(height, 1.0)
-    spacing = median(gap for gap, _ in gaps[1:]) if len(texts) > 3 else 0.0
+    are_letters = 3 < len(texts) > sum(map(len, texts)) * 0.75
+    spacing = median(gap for gap, _ in gaps[1:]) if are_letters else 0.0
     is_spaced = spacing > WORD_GAP * height
     parts = [texts[0]]
     for letter, (gap, kind) in zip(texts[1:], gaps[1:], strict=True):
