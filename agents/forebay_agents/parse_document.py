@@ -83,7 +83,7 @@ def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Pl
     with Gathering(reader.pages) as gathering, PageSpool() as spool:
         for page in _pages(attempt, reader, checkpoints):
             gathering.add(page)
-            lines.add(page)
+            _add(attempt, lines, page)
             if model:
                 spool.add_page(page)
         if all(page.is_broken for page in gathering.summaries):
@@ -105,6 +105,11 @@ def _pages(attempt: Attempt, reader: Reader, checkpoints: Checkpoints) -> Iterat
         stopping.check(attempt, f"at page {number} of {reader.pages}")
         yield scans.read(reader.page(number))
         progress.done(number)
+
+
+def _add(attempt: Attempt, lines: LineReader, page: Page) -> None:
+    """Look for lines on a page, which may take its time."""
+    stopping.wait_for(attempt, f"at the lines of page {page.number}", lambda: lines.add(page))
 
 
 def _invoice_inside(reader: Reader) -> Findings | None:

@@ -110,7 +110,7 @@ def test_people_see_a_heading_and_the_fields(cli: Cli, tmp_path: Path) -> None:
     assert heading.startswith(f"{tmp_path}/a\ufffd[31m.pdf  completed  1 page  confidence 0.")
     assert "  number    A-17" in fields
     assert "  total     99.50" in fields
-    assert f"{tmp_path}/missing.pdf  failed\n  reason    " in answer.out
+    assert f"{tmp_path}/missing.pdf  failed\n  note      " in answer.out
     assert answer.err == ""
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,12 +18,21 @@ from forebay.cli import documents, output
 from forebay.cli.errors import Refused
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from forebay_agents.check import Report
 
 Row = dict[str, Any]
 
 AT_A_TIME = 2
-"""How many files are read side by side; they are told in the order in which they were given."""
+AHEAD = 16
+"""How many files are read side by side, and how many may wait for the first of them to be told."""
+
+LINE = 79
+"""Characters of a line at a terminal."""
+
+NOTES = 5
+"""How many notes about a file a person sees."""
 
 
 def parse(
@@ -87,34 +98,47 @@ def _parsed(paths: Sequence[Path], *, keep: bool = False) -> Iterator[Row]:
     _require_agents()
     from forebay_agents.alone import AloneAttempt, parse_file
 
-    stop, tell = Event(), _progress(len(paths))
+    stop, meter = Event(), Meter(len(paths))
 
     def work(place: int, path: Path) -> Row:
-        attempt = AloneAttempt(
-            on_progress=lambda done, total: tell(place, path, done, total),
-            is_stopped=stop.is_set,
-        )
-        return parse_file(path, attempt, keep=keep)
+        tell = partial(meter.show, place, path)
+        return parse_file(path, AloneAttempt(on_progress=tell, is_stopped=stop.is_set), keep=keep)
 
     with ThreadPoolExecutor(AT_A_TIME) as threads:
+        waiting: deque[Future[Row]] = deque()
         try:
-            yield from threads.map(work, range(1, len(paths) + 1), paths)
+            for place, path in enumerate(paths, start=1):
+                waiting.append(threads.submit(work, place, path))
+                if len(waiting) == AHEAD:
+                    yield meter.cleared(waiting.popleft().result())
+            while waiting:
+                yield meter.cleared(waiting.popleft().result())
         finally:
             stop.set()
             threads.shutdown(cancel_futures=True)
 
 
-def _progress(files: int) -> Callable[[int, Path, int, int], None]:
-    """Return what tells a person at a terminal which page of which file is read."""
-    if not sys.stderr.isatty():
-        return lambda *_: None
+class Meter:
+    """Tell a person at a terminal which page of which file is read, on a line of its own."""
 
-    def tell(place: int, path: Path, done: int, total: int) -> None:
-        text = f"{place} of {files}: {path.name}, page {done} of {total}"
-        sys.stderr.write(f"\r\x1b[K{output.show(text)[:100]}\r")
-        sys.stderr.flush()
+    def __init__(self, files: int) -> None:
+        self._files = files
+        self._is_seen = sys.stderr.isatty()
 
-    return tell
+    def show(self, place: int, path: Path, done: int, total: int) -> None:
+        """Say how many pages of a file are done."""
+        text = output.show(f"{place} of {self._files}: {path.name}, page {done} of {total}")
+        self._write(text[:LINE])
+
+    def cleared(self, row: Row) -> Row:
+        """Make room for a row that is printed next, and return it."""
+        self._write("")
+        return row
+
+    def _write(self, text: str) -> None:
+        if self._is_seen:
+            sys.stderr.write(f"\r\x1b[K{text}\r")
+            sys.stderr.flush()
 
 
 def _print_line(row: Row, *, full: bool) -> None:
@@ -130,8 +154,9 @@ def _print_block(row: Row, *, full: bool) -> None:
     if row["confidence"] is not None:
         parts.append(f"confidence {row['confidence']:.3f}")
     print(output.show("  ".join(parts)))
-    found = dict(row["fields"]) | ({"reason": row["reason"]} if row["reason"] else {})
-    for name, value in found.items():
+    notes = row["result"]["notes"] if row["result"] else [row["reason"]]
+    found = [*row["fields"].items(), *(("note", note) for note in notes[:NOTES])]
+    for name, value in found:
         print(f"  {name:<10}{output.show(value)}")
     if full and row["result"]:
         print(json.dumps(row["result"], ensure_ascii=False, indent=2))
