@@ -190,12 +190,13 @@ def test_closing_leaves_no_process_and_no_file(good: Path) -> None:
     assert set(os.listdir("/proc/self/fd")) == before
 
 
-def test_the_child_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_child_knows_no_secrets(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the database nor a key of a model is in the child's environment."""
     for name in ("FOREBAY_DATABASE_URL", "FOREBAY_MODEL_API_KEY", "PGPASSWORD", "MY_TOKEN"):
         monkeypatch.setenv(name, "secret-value")
     monkeypatch.setenv("LANG", "C.UTF-8")
     with process() as child:
+        child.ask({"do": "open", "path": str(good)}, 9, lambda: None)
         environment = Path(f"/proc/{child.pid}/environ").read_bytes()
     assert b"secret-value" not in environment
     assert b"LANG=C.UTF-8" in environment
