@@ -48,7 +48,7 @@ def head_at(rows: Sequence[Row], index: int) -> tuple[list[Column], int]:
     for step, end in ((-1, -1), (1, len(rows))):
         last = rows[index]
         for other in range(index + step, end, step):
-            row = _between(rows[other], found)
+            row = _beside(rows[other], found)
             if row and not (_are_close(last, row) and _is_like_head(row)):
                 break
             if row:
@@ -94,11 +94,10 @@ def _is_like_head(row: Row) -> bool:
     return all(_may_be_head(segment) or list(_heads(segment)) for segment in row)
 
 
-def _between(row: Row, columns: Sequence[Column]) -> Row:
-    """Return what of a row stands between the outer edges of the columns."""
+def _beside(row: Row, columns: Sequence[Column]) -> Row:
+    """Return what of a row stands above or beside the columns, not before the first of them."""
     left = min(column.left for column in columns)
-    right = max(column.right for column in columns)
-    return [each for each in row if each.box[2] > left and each.box[0] < right]
+    return [each for each in row if each.box[2] > left]
 
 
 def _are_close(one: Row, other: Row) -> bool:

@@ -1,19 +1,16 @@
-"""Make line items of the rows of a table: their words, and which number is what."""
+"""Make line items of the rows of a table: which words are the description, and the numbers."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise, product
+from itertools import pairwise
 
 from forebay_agents.findings import Line
 from forebay_agents.rules.cells import Cell
 from forebay_agents.rules.columns import Column
+from forebay_agents.rules.figures import counted
 from forebay_agents.rules.fit import Fit
-from forebay_agents.sums import last_digit
-
-HALF_A_CENT = Decimal("0.005")
-
 
 _GOES_ON = re.compile(r"(?!in[ck]l)[^\W\d_A-ZÀ-Þ\u3040-\u9fff]")
 
@@ -52,77 +49,8 @@ class Item:
 
     def line(self, full: float, unfinished: float) -> Line:
         """Return the line, with the words that belong to its description: see `joined`."""
-        return Line(
-            joined(self.words, full, unfinished),
-            _text(self.quantity),
-            _text(self.price),
-            _text(self.amount),
-            self.page,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """The numbers of a row that may be quantity, price and amount."""
-
-    quantities: list[Decimal] = field(default_factory=list)
-    prices: list[Decimal] = field(default_factory=list)
-    amounts: list[Decimal] = field(default_factory=list)
-
-    def chosen(self) -> tuple[Decimal | None, Decimal | None, Decimal | None]:
-        """Return quantity, price and amount: those that multiply, else first, first and last."""
-        for amount in reversed(self.amounts):
-            for quantity, price in product(self.quantities, self.prices):
-                if multiply(quantity, price, amount):
-                    return quantity, price, amount
-        return (
-            next(iter(self.quantities), None),
-            next(iter(self.prices), None),
-            next(reversed(self.amounts), None),
-        )
-
-
-def counted(text: str) -> tuple[Decimal | None, str]:
-    """Return the quantity that words begin with, as in "3 x Valve", and the other words."""
-    match = re.match(r"(\d{1,4})\s?[x×]\s?(?=[^\W\d_])(.+)", text)
-    return (Decimal(match[1]), match[2]) if match else (None, text)
-
-
-def multiply(quantity: Decimal, price: Decimal, amount: Decimal) -> bool:
-    """Tell whether quantity times price is the amount, as rounded there."""
-    return abs(quantity * price - amount) <= max(last_digit(amount) / 2, HALF_A_CENT)
-
-
-def numbers(found: Fit) -> Numbers:
-    """Return the numbers of a row by their columns; a debit is an amount below zero."""
-    result = Numbers()
-    for column, cells in found.of.items():
-        values = [cell.number for cell in cells if cell.number is not None]
-        match column.concept:
-            case "quantity":
-                result.quantities.extend(values)
-            case "price":
-                result.prices.extend(values)
-            case "amount" | "credit":
-                result.amounts.extend(values)
-            case "debit":
-                result.amounts.extend(-abs(value) for value in values)
-    return result
-
-
-def by_arithmetic(cells: Sequence[Cell]) -> Numbers | None:
-    """Return the three numbers of a row of which the first two make the last, if there are such.
-
-    Of several the last amount is taken. Nothing is told by rates, nor where all are the same.
-    """
-    values = [cell.number for cell in cells if cell.number is not None and not cell.is_rate]
-    for last in range(len(values) - 1, 1, -1):
-        for second in range(last - 1, 0, -1):
-            for first in range(second - 1, -1, -1):
-                quantity, price, amount = values[first], values[second], values[last]
-                if amount and multiply(quantity, price, amount):
-                    return Numbers([quantity], [price], [amount])
-    return None
+        text = joined(self.words, full, unfinished)
+        return line(text, self.quantity, self.price, self.amount, self.page)
 
 
 def joined(words: Sequence[Words], full: float, unfinished: float) -> str:
@@ -141,12 +69,21 @@ def joined(words: Sequence[Words], full: float, unfinished: float) -> str:
     return " ".join(texts)
 
 
-def _text(value: Decimal | None) -> str | None:
-    return None if value is None else f"{value:f}"
+def line(
+    text: str,
+    quantity: Decimal | None,
+    price: Decimal | None,
+    amount: Decimal | None,
+    page: int,
+) -> Line:
+    """Return a line; words that begin with the quantity lose it when nothing else tells it."""
+    said, words = counted(text, price, amount) if quantity is None else (quantity, text)
+    values = (None if value is None else f"{value:f}" for value in (said, price, amount))
+    return Line(words, *values, page=page)
 
 
 def words_of(cells: Sequence[Cell], top: float, bottom: float) -> Iterator[Words]:
-    """Yield the words of a description cell by cell as one run; none when there are none."""
+    """Yield the words of a description as one run; none when there are none."""
     if cells:
         text = " ".join(cell.text for cell in cells)
         yield Words(text, cells[0].left, top, cells[-1].right, bottom)

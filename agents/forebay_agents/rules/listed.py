@@ -9,8 +9,9 @@ from forebay_agents.findings import Line
 from forebay_agents.pages import Row
 from forebay_agents.rules.amounts import DecimalMark
 from forebay_agents.rules.cells import Cell, cells, numbers_in
+from forebay_agents.rules.figures import by_arithmetic, multiply
 from forebay_agents.rules.heads import is_carried, is_total
-from forebay_agents.rules.items import by_arithmetic, counted, multiply
+from forebay_agents.rules.items import line
 from forebay_agents.sums import last_digit
 
 ROWS = 300
@@ -54,10 +55,10 @@ class ListedLines:
             self._add_up(amount, sums[-1].right)
             self._taxes.append(amount)
         else:
-            line = _counted_below(self._title, text, mark, page)
-            line = line or _line(every, words, page, amount)
-            if _letters(line.description) > 1:
-                self._above.append(_Sum(line, amount, sums[-1].right))
+            new = _counted_below(self._title, text, mark, page)
+            new = new or _line(every, words, page, amount)
+            if _letters(new.description) > 1:
+                self._above.append(_Sum(new, amount, sums[-1].right))
                 self._taxes = []
         self._title = ""
 
@@ -68,8 +69,8 @@ class ListedLines:
             return False
         last = self._above.pop()
         quantity, price = map(str, values)
-        line = replace(last.line, quantity=quantity, unit_price=price)
-        self._above.append(replace(last, line=line))
+        counted = replace(last.line, quantity=quantity, unit_price=price)
+        self._above.append(replace(last, line=counted))
         return True
 
     def _add_up(self, total: Decimal, right: float) -> None:
@@ -102,12 +103,4 @@ def _letters(text: str) -> int:
 def _line(every: Sequence[Cell], words: Sequence[Cell], page: int, amount: Decimal) -> Line:
     found = by_arithmetic(every)
     quantity, price, _ = found.chosen() if found else (None, None, None)
-    said, text = counted(" ".join(cell.text for cell in words))
-    quantity = said if quantity is None else quantity
-    return Line(
-        text,
-        None if quantity is None else f"{quantity:f}",
-        None if price is None else f"{price:f}",
-        f"{amount:f}",
-        page,
-    )
+    return line(" ".join(cell.text for cell in words), quantity, price, amount, page)

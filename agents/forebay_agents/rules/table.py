@@ -9,17 +9,10 @@ from forebay_agents.pages import Row, Segment
 from forebay_agents.rules.amounts import DecimalMark
 from forebay_agents.rules.cells import Cell, cells
 from forebay_agents.rules.columns import SUMS, Column
+from forebay_agents.rules.figures import Figures, by_arithmetic, figures
 from forebay_agents.rules.fit import Fit, fit
 from forebay_agents.rules.heads import is_carried, is_total
-from forebay_agents.rules.items import (
-    Item,
-    Numbers,
-    Words,
-    by_arithmetic,
-    description,
-    numbers,
-    words_of,
-)
+from forebay_agents.rules.items import Item, Words, description, words_of
 
 LEADING = 1.0
 """The widest gap between two rows of one description, in heights of the text."""
@@ -76,7 +69,7 @@ class TableRows:
     def _take(self, found: Fit, words: list[Words], top: float) -> None:
         every = [cell for group in found.of.values() for cell in group] + found.outside
         labels = [cell.text for cell in every if cell.number is None]
-        chosen = self._numbers(found)
+        chosen = self._figures(found)
         has_all = chosen.quantities and chosen.prices
         if any(map(is_carried, labels)):
             self.loose = []
@@ -92,14 +85,14 @@ class TableRows:
     def _description(self) -> Column:
         return next(column for column in self.columns if column.concept == "description")
 
-    def _numbers(self, found: Fit) -> Numbers:
-        chosen = numbers(found)
+    def _figures(self, found: Fit) -> Figures:
+        chosen = figures(found)
         is_whole = chosen.quantities and chosen.prices and chosen.amounts
         every = [cell for group in found.of.values() for cell in group] + found.outside
         by_place = sorted(every, key=lambda cell: cell.left)
         return chosen if is_whole else by_arithmetic(by_place) or chosen
 
-    def _is_complete(self, chosen: Numbers) -> bool:
+    def _is_complete(self, chosen: Figures) -> bool:
         if self.is_closed:
             quantity, price, amount = chosen.chosen()
             return None not in (quantity, price, amount)
@@ -107,10 +100,10 @@ class TableRows:
             return bool(chosen.amounts)
         return bool(chosen.quantities)
 
-    def _add(self, chosen: Numbers, words: list[Words], top: float, *, is_labelled: bool) -> None:
+    def _add(self, chosen: Figures, words: list[Words], top: float, *, is_labelled: bool) -> None:
         """Add a line; words that stand just above it are its own when it has none beside it."""
         quantity, price, amount = chosen.chosen()
-        if not words and not is_labelled:
+        if not is_labelled and not any(_says_something(row) for row in words):
             words = self._above(top)
         self.items.append(Item(self.page, words, quantity, price, amount))
         self.loose = []
@@ -141,6 +134,11 @@ class TableRows:
             cell.left for column in self.columns[place + 1 :] for cell in found.of.get(column, [])
         ]
         return min(lefts, default=WIDE)
+
+
+def _says_something(words: Words) -> bool:
+    """Tell words from a mere measure: 0,840 kg."""
+    return not re.fullmatch(r"[\d.,]+\s?\w{0,3}", words.text)
 
 
 def _follows(above: Words, below: Words) -> bool:
