@@ -39,10 +39,11 @@ def begins_other(spot: Spot) -> bool:
     if label is None or not label.leads or next(companies(spot.text), None):
         return False
     rest = spot.text[label.end :].lstrip(" .)")
-    is_whole = not rest or not rest[0].isalpha() or label.end > 0.6 * len(spot.text)
+    is_most = label.end > 0.6 * len(spot.text)
+    is_followed = not rest or not rest[0].isalpha()
     is_own = label.means("number") and not label.means("number", "other")
-    is_value = is_own or any(label.means(group) for group in ("date", "amount", "kind", "word"))
-    return is_whole and is_value
+    is_value = is_own or any(label.means(group) for group in ("date", "amount", "kind"))
+    return ((is_most or is_followed) and is_value) or (is_most and label.means("word"))
 
 
 def address_blocks(document: Document) -> Iterator[list[Spot]]:

@@ -27,9 +27,13 @@ WINDOW = 0.06, 0.45
 """From where to where from the top of the page an address without a label stands."""
 
 
-def find_labelled_buyer(document: Document) -> Found | None:
-    """Return the name that a label or 御中 says is the buyer's, if that is clear."""
-    for candidates in (labelled(document, "buyer", 0.88), _polite(document)):
+def find_labelled_buyer(document: Document, kind: str) -> Found | None:
+    """Return the name that a label or 御中 says is the buyer's, if that is clear.
+
+    The holder of an account is who its statement goes to.
+    """
+    holders = [] if kind != "statement" else [*labelled(document, "payee", 0.85), *_named(document)]
+    for candidates in (labelled(document, "buyer", 0.88), holders, _polite(document)):
         offered = [each for each in candidates if each.confidence > CLEAR]
         if offered:
             return found(document, max(offered, key=lambda each: each.confidence))
@@ -87,7 +91,8 @@ def _lines(document: Document, spot: Spot, label: Label) -> Iterator[list[tuple[
     if label.start > 1:
         return
     right = [(text, each) for text, each in after if each.box[0] - spot.box[2] < 200]
-    under = [each for each in document.below(spot) if _is_aligned(spot, each)]
+    is_head = document.is_head(document.row(spot))
+    under = [] if is_head else [each for each in document.below(spot) if _is_aligned(spot, each)]
     below = [(each.text, each) for each in block(document, under[0])] if under else []
     is_close = bool(under) and under[0].box[1] - spot.box[3] < 1.2 * spot.height
     is_exact = bool(under) and abs(under[0].box[0] - spot.box[0]) < 3
@@ -110,6 +115,15 @@ def _in_section(document: Document, head: Spot, confidence: float) -> Iterator[C
                     if name := clean_name(text):
                         yield Candidate(name, confidence, place, f"{head.text} {spot.text} {text}")
                         return
+
+
+def _named(document: Document) -> Iterator[Candidate]:
+    """Yield the name after the label 'Name', where there is one such label only."""
+    asked = [pair for pair in document.questions("party", "name") if pair[1].start <= 1]
+    for spot, label in asked if len(asked) == 1 else []:
+        text, place = next(iter(document.after(spot, label)), ("", spot))
+        if name := clean_name(text):
+            yield Candidate(name, 0.8, place, f"{spot.text} {text}")
 
 
 def _is_below(document: Document, spot: Spot) -> bool:

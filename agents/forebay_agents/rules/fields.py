@@ -10,7 +10,7 @@ from forebay_agents.rules.language import find_language
 from forebay_agents.rules.money import find_currency
 from forebay_agents.rules.numbers import find_number
 from forebay_agents.rules.places import Document
-from forebay_agents.rules.seller import find_seller
+from forebay_agents.rules.seller import find_labelled_seller, find_seller
 from forebay_agents.rules.totals import find_totals
 from forebay_agents.rules.when import Calendar, find_date, find_due_date
 
@@ -55,9 +55,11 @@ def _parties(document: Document, kind: str) -> dict[Name, Found | None]:
     A buyer that a label names comes first. Else the seller does, unless that leaves no buyer: then
     it may be the buyer's address that was taken for a letterhead.
     """
-    if kind in ("contract", "report", "form", ""):
+    if kind in ("report", "form", ""):
         return {}
-    labelled = find_labelled_buyer(document)
+    labelled = find_labelled_buyer(document, kind)
+    if kind == "contract":
+        return {"seller": find_labelled_seller(document), "buyer": labelled}
     if labelled:
         return {"seller": find_seller(document, labelled.value), "buyer": labelled}
     seller = find_seller(document)

@@ -13,7 +13,7 @@ from forebay_agents.rules.text import JAPANESE, letters
 TITLE_ROWS = 45
 """In how many rows of the first page the title is looked for."""
 
-SUMS = ("invoice", "credit_note", "receipt", "statement", "quote", "order")
+SUMS = ("invoice", "credit_note", "receipt", "statement", "quote", "order", "contract")
 """The kinds of document whose sums are looked for."""
 
 BEFORE = re.compile(
@@ -48,7 +48,7 @@ def find_kind(document: Document) -> Found | None:
         title = max(titles, key=lambda title: title.confidence)
         return _paid_at_a_till(document, title) or found(document, title)
     for group, factor in (("number", 0.6), ("date", 0.55)):
-        for name in (*SUMS, "delivery_note", "contract"):
+        for name in (*SUMS, "delivery_note"):
             for spot, label in document.questions(group, name):
                 if not label.means(group, "any", "other"):
                     return found(document, Candidate(name, factor, spot, spot.text))

@@ -80,11 +80,11 @@ def find_labels(text: str) -> list[Label]:
 
 
 @cache
-def words(group: str, name: str) -> tuple[str, ...]:
-    """Return the phrases of all languages for one thing, as written in the word files."""
+def words(group: str, name: str, only: str | None = None) -> tuple[str, ...]:
+    """Return the phrases of all languages, or of one, for a thing, as written in the word files."""
     return tuple(
         phrase
-        for language in LANGUAGES
+        for language in ((only,) if only else LANGUAGES)
         for phrase in _phrases(_file(language).get(group, {}).get(name, ""))
     )
 
@@ -152,7 +152,8 @@ def _longest(
         node = node.get(squashed[offset])
         if node is None:
             break
-        if "" in node and _may_end(text, places[offset]):
+        is_end = "" in node and _may_end(text, places[offset])
+        if is_end and not _is_glued(text, places[position], places[offset]):
             best = offset - position + 1, node[""]
     return best
 
@@ -182,6 +183,15 @@ def _may_end(text: str, last: int) -> bool:
     if not text[last].isalpha() or JAPANESE.match(text[last]):
         return True
     return not following.isalpha() or JAPANESE.match(following) is not None
+
+
+def _is_glued(text: str, first: int, last: int) -> bool:
+    """Tell whether a short word is the beginning of a number: 'INV2026'."""
+    return (
+        last - first < SHORT - 1
+        and text[first:last].isascii()
+        and text[last + 1 : last + 2].isdigit()
+    )
 
 
 def _is_short(text: str, start: int, end: int) -> bool:

@@ -9,7 +9,7 @@ from forebay_agents.rules.text import JAPANESE, fold, letters, squash
 
 FORMS = (
     r"(?:Beteiligungs|Verwaltungs)?(?:g?GmbH|GMBH|Gmbh|AG|KG|OHG|UG|SE|KGaA|mbH)(?: ?\(haftungsbeschränkt\))?"
-    r"(?: ?& ?Co\.? ?(?:KGaA|KG|OHG))?|e\.? ?K(?:fr|fm)?\.?|e\.? ?V\.|e\.? ?G\.|e\.?U\.|GbR|eGbR|PartG(?: ?mbB)?"
+    r"(?: ?& ?Co\.? ?(?:KGaA|KG|OHG))?|e\.? ?K(?:fr|fm)?\.?|e\.? ?V\.|e\.? ?G\.|eG|e\.?U\.|GbR|eGbR|PartG(?: ?mbB)?"
     r"|(?:Pty\.?|Pte\.?|Pvt\.?|Co\.?,?)? ?(?:Ltd|LTD|Limited|LIMITED)\.?|PLC|plc|Plc|LLP|L\.L\.P\.|LLC|L\.L\.C\.|Inc|INC|Incorporated"
     r"|Corp|CORP|Corporation|Company|S\.? ?[àa]\.? ?r\.? ?l\.?|S\.A\.R\.L\.?|SARL|SASU|SAS|S\.A\.S\.?|EURL|E\.U\.R\.L\.?|SNC|SCOP|SCI|SELARL|SCP"
     r"|S\.? ?A\.? ?U\.?|S\.A\.?|SA|SPRL|SRL|S\.? ?R\.? ?L\.?(?: ?S\.?)?|Srls?|S\.? ?[pP]\.? ?A\.?|SpA|S\.n\.c\.|S\.a\.s\.|Snc|Sas"
@@ -21,7 +21,7 @@ JAPANESE_FORMS = (
     r"|特定非営利活動法人|NPO法人|医療法人(?:社団)?|学校法人|社会福祉法人|税理士法人|弁護士法人|\(株\)|\(有\)|\(同\)"
 )
 _WORD = r"(?:[A-ZÀ-ÞŒ0-9][\w.&'’+/®!-]*|[a-z]+[A-Z]\w*|[a-z]+\.[a-z]{2,3})"
-_JOIN = r"(?:&|\+|-|–|and|und|et|y|e|of|the|de|du|des|del|della|la|le|les|di|do|da|das|dos|van|von|der|den|für|en|für|pour)"
+_JOIN = r"(?:&|\+|-|–|and|und|et|y|e|of|the|de|du|des|del|della|delle|degli|dei|dell'|aux|au|la|le|les|di|do|da|das|dos|van|von|der|den|für|en|für|pour)"
 COMPANY = re.compile(
     rf"(?<![\w@./-])(?P<name>{_WORD},?(?:\s+(?:{_WORD}|{_JOIN}),?){{0,7}}?(?:,\s*|\s+\(?)(?:{FORMS})\.?)(?![\w@]|\.\w)"
     r"(?P<more>(?:,?\s+(?:& ?Co\.? ?KG(?:aA)?|Ltd\.?|Inc\.?|LLC|Limited|KGaA|KG|Co\. KG|Unipessoal))?)"
@@ -49,7 +49,7 @@ POSTAL = re.compile(
 )
 CONTACT = re.compile(
     r"@|www\.|https?:|\b(?:tel|phone|fax|telefon|téléphone|tél|teléfono|telefono|telefone|telefoon|mobile?|iban|bic|swift|vat|ust|siret|siren|rcs|nif|cif"
-    r"|p\.? ?iva|c\.f|nipc|kvk|btw|abn|gstin|gst|uid|pan|ein|hrb|hra|steuernummer|steuer-nr|tva|cnpj)\b|\bt\d{3}|登録番号|TEL|電話|☎|〒",
+    r"|p\.? ?iva|c\.f|nipc|kvk|btw|abn|gstin|gst|uid|pan|ein|hrb|hra|steuernummer|steuer-nr|tva|cnpj)\b|\bt\d{3}|登録番号|電話|☎|〒",
     re.IGNORECASE,
 )
 PARTICLE = re.compile(
@@ -145,6 +145,12 @@ def is_country(line: str) -> bool:
     return fold(line).strip(" .") in _countries()
 
 
+def is_street_name(line: str) -> bool:
+    """Tell whether a line begins as the names of streets do where these come first."""
+    first = fold(line).split(" ")[0]
+    return first in _first_words()
+
+
 def is_street(line: str) -> bool:
     """Tell whether a line names a street and a number, or a business park."""
     plain = fold(line)
@@ -185,6 +191,16 @@ def _countries() -> frozenset[str]:
             if code.isalpha()
         }
     )
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    known = {
+        fold(word)
+        for language in ("fr", "es", "it", "pt")
+        for word in words("place", "street", language)
+    }
+    return frozenset(known)
 
 
 @cache

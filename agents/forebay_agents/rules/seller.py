@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from forebay_agents.findings import Found
 from forebay_agents.rules.blocks import begins_other, blocks, has_contact
-from forebay_agents.rules.buyer import labelled
-from forebay_agents.rules.candidates import Candidate, choose
+from forebay_agents.rules.buyer import CLEAR, labelled
+from forebay_agents.rules.candidates import Candidate, choose, found
 from forebay_agents.rules.names import (
     CONTACT,
     FORMS,
@@ -17,6 +17,7 @@ from forebay_agents.rules.names import (
     core,
     is_address,
     is_name,
+    is_street_name,
 )
 from forebay_agents.rules.places import Document, Spot
 
@@ -45,12 +46,19 @@ class Mention:
     is_alone: bool = True
 
 
+def find_labelled_seller(document: Document) -> Found | None:
+    """Return the name that a label says is the issuer's, if that is clear."""
+    offered = [each for each in labelled(document, "seller", 0.86) if each.confidence > CLEAR]
+    return found(document, max(offered, key=lambda each: each.confidence)) if offered else None
+
+
 def find_seller(document: Document, buyer: str | None = None) -> Found | None:
     """Return the name of the issuer; the buyer, where a label names one, is never it."""
     known = core(buyer) if buyer else None
     said = [each for each in labelled(document, "seller", 0.86) if core(each.value) != known]
-    if any(each.confidence > 0.75 for each in said):
-        return choose(document, [max(said, key=lambda each: each.confidence)])
+    clear = [each for each in said if each.confidence > CLEAR]
+    if clear:
+        return found(document, max(clear, key=lambda each: each.confidence))
     mentions = [
         each for each in _mentions(document) if core(each.name) and not is_same(each.name, buyer)
     ]
@@ -82,6 +90,8 @@ def _mentions(document: Document) -> Iterator[Mention]:
         if sender is None and is_address(spot.text):
             continue
         name = clean_name(sender["name"] if sender else spot.text)
+        if name and sender and is_street_name(name):
+            continue
         if name and (sender or (lines and _is_on_top(document, spot))):
             yield Mention(name, spot, 0.16 + _place(document, spot, lines, 1.0), False)
 

@@ -19,6 +19,7 @@ MOST = 12
 TIERS: dict[str, tuple[tuple[str, float], ...]] = {
     "statement": (("closing", 0.92), ("payable", 0.7), ("total", 0.6)),
     "receipt": (("total", 0.88), ("sum", 0.8), ("paid", 0.66), ("payable", 0.78), ("amount", 0.6)),
+    "contract": (("contract", 0.85),),
     "": (("total", 0.88), ("payable", 0.78), ("sum", 0.75), ("amount", 0.45), ("paid", 0.4)),
 }
 """Which labels name the total in a document of a kind, and how surely."""
@@ -50,7 +51,7 @@ class Statements:
     """The sums that a document states besides its total."""
 
     def __init__(self, document: Document, kind: str) -> None:
-        is_plain = kind == "statement"
+        is_plain = kind in ("statement", "contract")
         self.document = document
         self.nets = [] if is_plain else list(stated(document, "net", 0.85))
         self.sums = [] if is_plain else list(stated(document, "sum", 0.7))

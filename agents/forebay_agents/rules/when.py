@@ -14,6 +14,7 @@ from forebay_agents.rules.labels import words
 from forebay_agents.rules.places import Answer, Document
 
 TITLE_ROWS = 45
+SENTENCE_ROWS = 25
 HOW = {"within": 0.0, "right": 0.0, "below": -0.02}
 GAP = re.compile(r"\W*(?:[^\W\d]+\.?\W*){0,3}")
 """What may stand between a label and its date: 'le', 'den', a day of the week."""
@@ -50,7 +51,7 @@ def find_date(document: Document, calendar: Calendar, kind: str) -> Found | None
     ):
         if offered:
             return choose(document, offered)
-    return _lone(document, calendar) or (_only(document, calendar) if kind != "contract" else None)
+    return _lone(document, calendar) or _only(document, calendar)
 
 
 def _only(document: Document, calendar: Calendar) -> Found | None:
@@ -78,7 +79,7 @@ def _labelled(
     document: Document, calendar: Calendar, name: str, confidence: float
 ) -> Iterator[Candidate]:
     for answers in document.answers("date", name):
-        if _belongs_elsewhere(document, answers):
+        if _belongs_elsewhere(document, answers, name):
             continue
         for answer in answers:
             read = _first(answer, calendar)
@@ -105,14 +106,14 @@ def _titled(document: Document, calendar: Calendar, kind: str) -> Iterator[Candi
             yield Candidate(read[0].isoformat(), 0.85 * read[1], spot, spot.text)
 
 
-def _belongs_elsewhere(document: Document, answers: list[Answer]) -> bool:
+def _belongs_elsewhere(document: Document, answers: list[Answer], kind: str) -> bool:
     """Tell whether a date stands beside the number of another paper, as that of an order does."""
     if not answers:
         return False
     asked = answers[0].asked
     row = document.row(asked)
     left = row[asked.column - 1] if 0 < asked.column < len(row) else None
-    papers = ("order", "delivery_note", "contract", "quote")
+    papers = {"order", "delivery_note", "contract", "quote"} - {kind}
     return left is not None and any(label.means("number", *papers) for label in left.labels)
 
 
@@ -154,14 +155,14 @@ def _first(answer: Answer, calendar: Calendar) -> tuple[date, float] | None:
 def _in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]:
     """Yield the dates in sentences as 'This agreement is made on 3 March 2026 between …'."""
     for spot in document.first:
-        for label in spot.labels:
-            if not label.means("date", "contract"):
-                continue
-            for reading in readings(spot.text[label.end :]):
-                read = calendar.read(reading)
-                if read and reading.start < 25:
-                    yield Candidate(read[0].isoformat(), 0.8 * read[1], spot, spot.text)
-                break
+        if spot.row >= SENTENCE_ROWS or not any(
+            label.means("date", "contract") or label.means("kind", "contract")
+            for label in spot.labels
+        ):
+            continue
+        days = [read for reading in readings(spot.text) if (read := calendar.read(reading))]
+        if len(days) == 1:
+            yield Candidate(days[0][0].isoformat(), 0.75 * days[0][1], spot, spot.text)
 
 
 def _lone(document: Document, calendar: Calendar) -> Found | None:
@@ -205,6 +206,16 @@ def _terms() -> re.Pattern[str]:
     )
 
 
+def _by_paper(document: Document) -> frozenset[str]:
+    """Return where the size of the paper points to: letter paper to the United States."""
+    width, height = (
+        (document.pages[0].width, document.pages[0].height) if document.pages else (0, 0)
+    )
+    if abs(width - 612) < 2 and abs(height - 792) < 2:
+        return frozenset({"US"})
+    return frozenset({"GB"}) if abs(width - 595) < 2 and abs(height - 842) < 2 else frozenset()
+
+
 def _order(document: Document, language: str | None) -> tuple[Order | None, float]:
     """Return what comes first in a plain date, by other dates, else by language and country."""
     seen: set[Order] = set()
@@ -215,7 +226,7 @@ def _order(document: Document, language: str | None) -> tuple[Order | None, floa
             seen |= orders
     if seen:
         return (seen.pop(), 0.97) if len(seen) == 1 else (None, 0.0)
-    where = countries(document.text)
+    where = countries(document.text) or _by_paper(document)
     if language == "ja":
         return "year", 0.9
     if language is not None and language != "en":
