@@ -1,8 +1,11 @@
 """The document agent: one PDF in; its fields, lines, tables and text out."""
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 from forebay.agent import Attempt, Reject, Result, Retry
 from forebay.storage import Storage, StorageError, locate
@@ -11,7 +14,7 @@ from forebay_agents.checkpoints import Checkpoints, StoredCheckpoints
 from forebay_agents.combine import combine
 from forebay_agents.confidence import document_confidence
 from forebay_agents.einvoice import read_xml
-from forebay_agents.findings import Findings
+from forebay_agents.findings import Findings, Found, Name
 from forebay_agents.models import Model
 from forebay_agents.pages import Page
 from forebay_agents.progress import Progress
@@ -21,6 +24,10 @@ from forebay_agents.rules import find_fields
 from forebay_agents.rules.lines import LineReader
 from forebay_agents.scans import ScanReader
 from forebay_agents.spool import PageSpool
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 Place = tuple[Storage, str]
 """A storage, and a name in it."""
@@ -80,16 +87,18 @@ def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Pl
     """Read all pages, find what they say, and return it as a result."""
     model = Model.from_environment()
     lines = LineReader()
+    look = partial(_look, attempt, reader.notes)
     with Gathering(reader.pages) as gathering, PageSpool() as spool:
         for page in _pages(attempt, reader, checkpoints):
             gathering.add(page)
-            _add(attempt, lines, page)
+            look(f"the lines of page {page.number}", partial(lines.add, page), None)
             if model:
                 spool.add_page(page)
         if all(page.is_broken for page in gathering.summaries):
             raise DocumentError("bad_input", "The PDF is broken: none of its pages can be read.")
         xml = _invoice_inside(reader)
-        rules = _by_rules(attempt, gathering.edges, lines)
+        fields: dict[Name, Found] = look("the fields", partial(find_fields, gathering.edges), {})
+        rules = Findings(fields, lines.lines, lines.notes)
         said = model.extract(spool.pages(), attempt, checkpoints) if model else None
         findings = combine(rules, xml=xml, model=said)
         findings.notes.extend(reader.notes)
@@ -107,11 +116,6 @@ def _pages(attempt: Attempt, reader: Reader, checkpoints: Checkpoints) -> Iterat
         progress.done(number)
 
 
-def _add(attempt: Attempt, lines: LineReader, page: Page) -> None:
-    """Look for lines on a page, which may take its time."""
-    stopping.wait_for(attempt, f"at the lines of page {page.number}", lambda: lines.add(page))
-
-
 def _invoice_inside(reader: Reader) -> Findings | None:
     """Return what the XML of an e-invoice says, or None; one that says nothing is a note."""
     found = None
@@ -123,7 +127,15 @@ def _invoice_inside(reader: Reader) -> Findings | None:
     return found
 
 
-def _by_rules(attempt: Attempt, pages: list[Page], lines: LineReader) -> Findings:
-    """Return what the rules find on the first and the last pages, and the lines of all."""
-    fields = stopping.wait_for(attempt, "while fields were looked for", lambda: find_fields(pages))
-    return Findings(fields, lines.lines, lines.notes)
+def _look(
+    attempt: Attempt, notes: list[str], what: str, function: Callable[[], T], otherwise: T
+) -> T:
+    """Return what the rules find, and if they fail on an odd page what is given: with a note."""
+    try:
+        return stopping.wait_for(attempt, f"while looking for {what}", function)
+    except Retry:
+        raise
+    except Exception:
+        log.exception("rules_failed")
+        notes.append(f"Looking for {what} failed: that is a bug of the agent.")
+        return otherwise

@@ -15,6 +15,7 @@ from forebay_agents.models import Vision
 from forebay_agents.pages import Page
 from forebay_agents.parse_document import run
 from forebay_agents.reading.reader import Reader
+from forebay_agents.rules.lines import LineReader
 from support.scans import FakeTesseract, write_scan
 
 from .conftest import Parse, RecordedAttempt, accepted
@@ -124,6 +125,27 @@ def test_broken_pages_are_told_and_only_broken_pages_are_refused(
     count = 2
     with pytest.raises(Reject, match="none of its pages"):
         parse(tmp_path / "two.pdf")
+
+
+def test_rules_that_fail_cost_no_document(
+    tmp_path: Path, parse: Parse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bug in the rules leaves text and tables, with a note and little confidence."""
+
+    def fail(*_: object) -> None:
+        raise KeyError("odd")
+
+    monkeypatch.setattr("forebay_agents.parse_document.find_fields", fail)
+    monkeypatch.setattr(LineReader, "add", fail)
+    (tmp_path / "invoice.pdf").write_bytes(pdf([INVOICE]))
+    result = parse(tmp_path / "invoice.pdf")
+    assert result.data["notes"] == [
+        "Looking for the lines of page 1 failed: that is a bug of the agent.",
+        "Looking for the fields failed: that is a bug of the agent.",
+    ]
+    assert "A-17" in result.data["text"]
+    assert result.confidence is not None
+    assert result.confidence <= 0.4
 
 
 def test_progress_is_told_at_most_twice_a_second(tmp_path: Path, storage: Path) -> None:
