@@ -126,10 +126,13 @@ def _moved(found: list[tuple[Cell, int, int]], by: int) -> list[tuple[Cell, int,
 
 @cache
 def _date() -> re.Pattern[str]:
-    """Return a pattern for days as they stand in columns, often without the year."""
+    """Return a pattern for days as they stand in columns, often without the year.
+
+    A time or a short code may stand behind.
+    """
     names = "|".join(sorted(map(re.escape, months()), key=len, reverse=True))
     return re.compile(
-        r"\d{1,4}[./-]\d{1,2}(?:[./-]\d{2,4}|[./-])?"
+        r"\d{1,4}[./-]\d{1,2}(?:[./-]\d{2,4}|[./-])?(?: \d{1,4}[a-z]?| \d\d?:\d\d)?"
         rf"|\d{{1,2}}\.?[ -]?(?:{names})\.?(?:[ -]?\d{{2,4}})?"
         rf"|(?:{names})\.? \d{{1,2}}(?:,? \d{{4}})?"
         r"|(?:\S{0,4}年)?\s?\d{1,2}月\s?\d{1,2}日"

@@ -177,7 +177,8 @@ def _heads(segment: Segment) -> Iterator[Column]:
     unknown = [
         word for word in re.findall(r"[^\W\d_]+", HEAD.sub(" ", text)) if word not in FILLERS
     ]
-    if not found or 2 * sum(map(len, unknown)) > sum(len(match[0]) for match in found):
+    known, rest = sum(len(match[0]) for match in found), sum(map(len, unknown))
+    if rest > known or (rest and len(text) > LONGEST_HEAD) or not found:
         return
     starts = [0, *(match.start() for match in found[1:])]
     ends = [*(start - 1 for start in starts[1:]), len(text)]
