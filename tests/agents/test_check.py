@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from forebay_agents.check import Report, compare, judge, ranks
+from forebay_agents.check import Report, compare, judge
+from forebay_agents.check.report import ranks
 
 TRUTH = {
     "kind": "invoice",

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pytest
 import pytesseract
+import pytest
 
 from forebay_agents.alone import AloneAttempt, parse_file
 from forebay_agents.check import Report, compare, judge

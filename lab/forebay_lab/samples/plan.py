@@ -146,25 +146,36 @@ class Plan:
 
     def _items(self, random: Random, market: Market, day: date) -> tuple[Item, ...]:
         if self.layout == "online":
-            period = format_date(day, "MMMM yyyy", locale=market.locale)
-            name = self.voice()["subscription"].format(period)
-            return (Item(name, Decimal(random.randint(2, 9)), Decimal("12.00"), market.rates[0]),)
+            return (self._month(random, market, day),)
         if self.layout == "hotel":
-            nights = [day - timedelta(days=number) for number in range(self.count, 0, -1)]
-            said = [self.voice()["nights"].format(self.voice().day(night)) for night in nights]
-            price = Decimal(random.randint(70, 190)).quantize(Decimal("0.01"))
-            return tuple(Item(each, Decimal(1), price, market.rates[0]) for each in said)
-        fitting = [good for good in market.goods if good.rate < self.rates]
+            return self._nights(random, market, day)
+        return tuple(self._item(random, market, good) for good in self._goods(random, market))
+
+    def _month(self, random: Random, market: Market, day: date) -> Item:
+        """Return a month of a subscription for some people."""
+        month = format_date(day, "MMMM yyyy", locale=market.locale)
+        said = self.voice()["subscription"].format(month)
+        return Item(said, Decimal(random.randint(2, 9)), Decimal("12.00"), market.rates[0])
+
+    def _nights(self, random: Random, market: Market, day: date) -> tuple[Item, ...]:
+        """Return the nights before a day, at one price."""
+        voice = self.voice()
+        price = Decimal(random.randint(70, 190)).quantize(voice.smallest)
+        nights = [day - timedelta(days=number) for number in range(self.count, 0, -1)]
+        said = [voice["nights"].format(voice.day(night)) for night in nights]
+        return tuple(Item(each, Decimal(1), price, market.rates[0]) for each in said)
+
+    def _goods(self, random: Random, market: Market) -> list[Good]:
+        """Return goods of as many tax rates as asked for: all in turn where more than there are."""
+        goods = [good for good in market.goods if good.rate < self.rates]
         if self.layout == "till_roll":
-            fitting = [good for good in market.goods if good.price < 60 * self._dear(market)]
-            fitting = [good for good in fitting if good.rate < self.rates]
-        goods = [fitting[number % len(fitting)] for number in range(len(fitting) + self.count)]
-        chosen = (
-            goods[: self.count] if self.count > len(fitting) else random.sample(fitting, self.count)
-        )
+            goods = [good for good in goods if good.price < 60 * self._dear(market)]
+        if self.count > len(goods):
+            return [goods[number % len(goods)] for number in range(self.count)]
+        chosen = random.sample(goods, self.count)
         if self.rates > 1 and not any(good.rate for good in chosen):
-            chosen[-1] = next(good for good in fitting if good.rate)
-        return tuple(self._item(random, market, good) for good in chosen)
+            chosen[-1] = next(good for good in goods if good.rate)
+        return chosen
 
     def _item(self, random: Random, market: Market, good: Good) -> Item:
         is_time = good.unit in ("h", "Std.", "uur", "ore", "day", "Tag", "jour", "visit")

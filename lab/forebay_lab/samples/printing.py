@@ -1,8 +1,8 @@
 """Print a planned sample: find its layout, and draw it on a sheet of the right size."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from forebay_lab.samples.accounts import Account, Agreement
 from forebay_lab.samples.bill import Bill, Truth
@@ -10,8 +10,11 @@ from forebay_lab.samples.layouts import agreements, banking, counter, japan, off
 from forebay_lab.samples.layouts.parts import number_pages
 from forebay_lab.samples.plan import Plan
 from forebay_lab.samples.sheet import A4, LANDSCAPE, LETTER, Sheet
+from forebay_lab.samples.writing import Voice
 
-TRADE: dict[str, Any] = {
+Draw = Callable[[Sheet], None]
+
+TRADE: dict[str, Callable[[Sheet, Bill, Voice], None]] = {
     "window": trade.window,
     "header_grid": trade.header_grid,
     "two_columns": trade.two_columns,
@@ -33,12 +36,15 @@ TRADE: dict[str, Any] = {
     "ruled": japan.ruled,
     "slip": japan.slip,
 }
-BANKING: dict[str, Any] = {
+BANKING: dict[str, Callable[[Sheet, Account, Voice], None]] = {
     "running": banking.running,
     "two_sides": banking.two_sides,
     "summary": banking.summary,
 }
-AGREEMENTS: dict[str, Any] = {"prose": agreements.prose, "data_first": agreements.data_first}
+AGREEMENTS: dict[str, Callable[[Sheet, Agreement, Voice], None]] = {
+    "prose": agreements.prose,
+    "data_first": agreements.data_first,
+}
 """The layouts by name: how documents of trade, of banks and of contract are drawn."""
 
 
@@ -52,26 +58,33 @@ class Printed:
 
 def print_plan(plan: Plan, path: Path, *, password: str | None = None) -> Printed:
     """Write what is planned to `path`."""
-    draw: Any
-    matter: Bill | Account | Agreement
-    if plan.layout in BANKING:
-        draw, matter = BANKING[plan.layout], plan.account()
-    elif plan.layout in AGREEMENTS:
-        draw, matter = AGREEMENTS[plan.layout], plan.agreement()
-    else:
-        draw, matter = TRADE[plan.layout], plan.bill()
-    pages = _draw(plan, path, draw, matter, 1, password)
+    draw, truth = _drawing(plan)
+    pages = _draw(plan, path, draw, 1, password)
     if pages > 1:
-        _draw(plan, path, draw, matter, pages, password)
-    return Printed(pages, _said(plan, matter.truth()))
+        _draw(plan, path, draw, pages, password)
+    return Printed(pages, _said(plan, truth))
 
 
 def print_bill(plan: Plan, bill: Bill, path: Path) -> None:
     """Write another bill than the planned one in its layout; it must fit on one page."""
-    _draw(plan, path, TRADE[plan.layout], bill, 1, None)
+    _draw(plan, path, lambda sheet: TRADE[plan.layout](sheet, bill, plan.voice()), 1, None)
 
 
-def _draw(plan: Plan, path: Path, draw: Any, matter: Any, pages: int, password: str | None) -> int:
+def _drawing(plan: Plan) -> tuple[Draw, Truth]:
+    """Return what draws the document, and the truth about it."""
+    layout, voice = plan.layout, plan.voice()
+    if layout in BANKING:
+        account = plan.account()
+        return lambda sheet: BANKING[layout](sheet, account, voice), account.truth()
+    if layout in AGREEMENTS:
+        agreement = plan.agreement()
+        return lambda sheet: AGREEMENTS[layout](sheet, agreement, voice), agreement.truth()
+    bill = plan.bill()
+    return lambda sheet: TRADE[layout](sheet, bill, voice), bill.truth()
+
+
+def _draw(plan: Plan, path: Path, draw: Draw, pages: int, password: str | None) -> int:
+    """Draw on a sheet of the right size; `pages` is how many it says that there are."""
     size, margin = (LETTER if plan.market == "us" else A4), 20.0
     if plan.layout == "wide":
         size = LANDSCAPE
@@ -80,7 +93,7 @@ def _draw(plan: Plan, path: Path, draw: Any, matter: Any, pages: int, password: 
     sheet = Sheet(path, plan.font or "sans", size, margin, password)
     if plan.layout != "till_roll":
         sheet.feet.append(number_pages(plan.voice(), pages))
-    draw(sheet, matter, plan.voice())
+    draw(sheet)
     return sheet.close()
 
 

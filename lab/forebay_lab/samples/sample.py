@@ -72,7 +72,10 @@ def write_samples(
     """
     folder.mkdir(parents=True, exist_ok=True)
     writers = _writers(draw)
-    return [_write(folder / f"{name}.pdf", writers[name]) for name in only or writers]
+    return [
+        _write(folder / f"{name}.pdf", writers[name])
+        for name in (writers if only is None else only)
+    ]
 
 
 def _write(path: Path, writer: Callable[[Path], Sample]) -> Sample:
