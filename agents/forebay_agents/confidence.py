@@ -28,8 +28,8 @@ UNSURE: Mapping[Name, float] = {
     "total": 0.3,
     "total_net": 0.2,
     "tax": 0.2,
-    "seller": 0.2,
-    "buyer": 0.3,
+    "seller": 0.25,
+    "buyer": 0.25,
     "language": 0.15,
 }
 """The doubt for each field that is not sure at all; in proportion for one that is rather sure."""
@@ -44,14 +44,14 @@ _OF_TRADE: Mapping[Name, float] = {
 }
 
 MISSING: Mapping[str, Mapping[Name, float]] = {
-    "invoice": {**_OF_TRADE, "total_net": 0.05, "tax": 0.05, "due_date": 0.05},
+    "invoice": {**_OF_TRADE, "total_net": 0.07, "tax": 0.07, "due_date": 0.07},
     "credit_note": _OF_TRADE,
-    "receipt": {**_OF_TRADE, "number": 0.1, "buyer": 0.02},
+    "receipt": {**_OF_TRADE, "number": 0.05, "buyer": 0.05},
     "quote": _OF_TRADE,
     "order": _OF_TRADE,
-    "statement": {**_OF_TRADE, "number": 0.1},
+    "statement": {**_OF_TRADE, "number": 0.05},
     "delivery_note": {"number": 0.3, "date": 0.4, "seller": 0.4, "buyer": 0.4},
-    "contract": {"number": 0.1, "date": 0.4, "seller": 0.2, "buyer": 0.2},
+    "contract": {"number": 0.05, "date": 0.3, "seller": 0.05, "buyer": 0.05},
     "form": {"date": 0.05},
     "report": {"date": 0.1},
 }

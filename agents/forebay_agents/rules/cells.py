@@ -16,6 +16,9 @@ from forebay_agents.rules.text import fold, normal
 UNIT = r"[^\W\d_]{1,9}[.²³\d]?"
 """What may stand behind a quantity: 3 Stk, 2 h, 3 式."""
 
+_RAND = r"R(?=\s?\d[\d ,.]*[.,]\d\d(?!\d))"
+"""A currency of one letter, which is one only before cents."""
+
 _SHORT = re.compile(r"^(\d+(?:[.,]\d+)?)([^\W\d_]{1,4}[.²³\d]?)$")
 """A quantity with its unit close behind it: 3x, 80g."""
 
@@ -143,7 +146,7 @@ def _date() -> re.Pattern[str]:
 def _number() -> re.Pattern[str]:
     money = currencies.pattern()
     return re.compile(
-        rf"(?<![\w.,/])(?P<open>\()?\s?(?P<minus>[-–▲△]\s?)?(?:(?:{money})\s?)?"
+        rf"(?<![\w.,/])(?P<open>\()?\s?(?P<minus>[-–▲△]\s?)?(?:(?:{money}|{_RAND})\s?)?"
         rf"(?P<inner>-\s?)?(?P<digits>{_DIGITS})(?:[.,][-–—]{{1,2}})?(?:\s?(?:{money}))?"
         rf"(?P<rate>\s?%)?(?P<close>\s?\))?(?P<behind>\s?-(?!\s?\w))?(?![\w/])(?![.,:-]\w)"
     )
