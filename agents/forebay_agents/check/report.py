@@ -90,7 +90,7 @@ class Report:
 
     @property
     def groups(self) -> Groups:
-        """Return the tallies that tables show: by field, kind, language, and source of the words."""
+        """Return the tallies that tables show: by field, kind, language, and source of words."""
         return {
             "field": {**self.by_field, "all fields": self.fields, "lines": self.lines},
             "kind": self.tallies(lambda each: each.kind),
