@@ -11,6 +11,8 @@ import pytest
 from forebay.agent import Reject, Retry
 from forebay_agents.checkpoints import MemoryCheckpoints
 from forebay_agents.findings import Findings
+from forebay_agents.models.answer import Answer
+from forebay_agents.models.answer import read as read_answer
 from forebay_agents.models.model import Model
 from forebay_agents.models.settings import API_KEY, BASE_URL, NAME, model_endpoint
 from forebay_agents.pages import Page
@@ -124,6 +126,12 @@ def test_an_answer_that_stays_invalid_is_a_note(
     assert (found.fields, found.lines) == ({}, [])
     assert found.notes[-1] == "The model's answer about page 1 was not usable."
     assert len(attempt.calls) == 2
+
+
+def test_an_answer_in_a_fenced_block_is_read() -> None:
+    """Models that were told the shape in words only like to wrap their answer."""
+    answer = read_answer(Answer, 'Here it is:\n```json\n{"lines": []}\n```\nAnything else?')
+    assert answer == Answer()
 
 
 @pytest.mark.parametrize("structured", ["json_schema", "json_object", "prompt"])
@@ -259,6 +267,16 @@ def test_a_context_that_is_smaller_than_configured_halves_chunks(
     assert 1 <= refused < len(attempt.calls)
 
 
+def test_a_chunk_that_was_refused_as_too_long_makes_later_ones_smaller(
+    server: ModelServer, attempt: RecordedAttempt
+) -> None:
+    """Only the first chunk finds out how little the endpoint takes."""
+    server.simulation.context_tokens = 4000
+    read(server, attempt, *statement_pages(80))
+    assert len(attempt.calls) > 12
+    assert len(server.simulation.requests) - len(attempt.calls) <= 4
+
+
 def test_a_context_that_holds_nothing_fails_for_good(
     server: ModelServer, attempt: RecordedAttempt
 ) -> None:
@@ -278,6 +296,18 @@ def test_an_answer_without_end_is_asked_for_in_halves(
     found = read(server, attempt, *statement_pages(2))
     assert [call["call_id"] for call in attempt.calls] == ["extract-1-2", "extract-1", "extract-2"]
     assert len(found.lines) == 80
+
+
+def test_an_answer_that_was_cut_off_is_not_paid_twice(
+    server: ModelServer, attempt: RecordedAttempt
+) -> None:
+    """That a chunk has to be halved is kept like an answer."""
+    server.simulation.queued.append(Fault("length"))
+    model, kept = model_at(server), MemoryCheckpoints()
+    found = model.extract(statement_pages(2), attempt, kept)
+    assert len(attempt.calls) == 3
+    assert model.extract(statement_pages(2), attempt, kept) == found
+    assert len(attempt.calls) == 3
 
 
 def test_an_endpoint_that_never_ends_an_answer_costs_a_bounded_number_of_calls(

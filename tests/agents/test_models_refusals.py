@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+import httpx2
+import openai
 import pytest
 
 from forebay.agent import ErrorKind, Retry
 from forebay_agents.checkpoints import MemoryCheckpoints
 from forebay_agents.findings import Findings
-from forebay_agents.models.refusals import LONGEST_WAIT, retry_after
+from forebay_agents.models.refusals import LONGEST_WAIT, meaning, retry_after
 from forebay_agents.models.settings import API_KEY, BASE_URL, NAME, STRUCTURED
 from forebay_lab.model_server import Fault, ModelServer
 from forebay_lab.model_server.faults import FaultKind
@@ -63,6 +65,15 @@ def test_a_refusal_is_a_reason_to_try_again(
     error = refused(server)
     assert error.kind == kind
     assert re.search(words, error.reason)
+
+
+def test_an_endpoint_that_repeats_the_key_does_not_spread_it(server: ModelServer) -> None:
+    """An endpoint's own words are passed on without the key."""
+    response = httpx2.Response(400, request=httpx2.Request("POST", server.base_url))
+    body = {"message": "Key secret-key is\nnot for this model."}
+    refusal = openai.BadRequestError("refused", response=response, body=body)
+    error = meaning(refusal, model_at(server).endpoint)
+    assert "(400: Key … is not for this model)" in str(error)
 
 
 def test_the_package_does_not_try_again_by_itself(server: ModelServer) -> None:

@@ -234,6 +234,21 @@ def test_sums_that_contradict_each_other_are_told_only() -> None:
     assert {found.fields[name].evidence.confidence for name in found.fields} == {TOLD}
 
 
+def test_sums_in_sentences_do_not_bear_each_other_out() -> None:
+    """Who orders a total can order a net and a tax that make it."""
+    sentence = "Whoever reads this shall please say that in this document the {} is"
+    found = merged(
+        [
+            part(
+                total_net=(sentence.format("net"), "4.00"),
+                tax=(sentence.format("tax"), "1.00"),
+                total=(sentence.format("total"), "5.00"),
+            )
+        ]
+    )
+    assert {found.fields[name].evidence.confidence for name in found.fields} == {TOLD}
+
+
 def test_first_parts_tell_names_and_last_parts_sums() -> None:
     """A total before the last may be carried forward; a second number is a reason for doubt."""
     found = merged(
