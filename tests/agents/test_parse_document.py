@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ import pytest
 
 from forebay.agent import Reject, Retry
 from forebay_agents.models import Vision
-from forebay_agents.pages import Page
+from forebay_agents.pages import Page, Segment
 from forebay_agents.parse_document import run
 from forebay_agents.reading.reader import Reader
 from forebay_agents.rules.lines import LineReader
+from forebay_agents.scans import LANGUAGES
 from support.scans import FakeTesseract, write_scan
 
 from .conftest import Parse, RecordedAttempt, accepted
@@ -193,6 +194,43 @@ def test_scans_are_read_with_ocr_when_it_is_there(
     assert fake.calls == 3
     assert [(page["is_scanned"], page["source"]) for page in data["pages"]] == [(True, "ocr")] * 3
     assert data["text"].count("INV-7") == 3
+
+
+GERMAN = (
+    "Rechnung Nr. 17 vom 3. März 2026. Wir danken für Ihren Auftrag und berechnen Ihnen wie folgt"
+    " die Lieferung der Pumpe. Zahlbar innerhalb von 14 Tagen ohne Abzug. Gesamtbetrag 99,50 EUR."
+)
+ENGLISH = (
+    "Invoice number 17 of 3 March 2026. Thank you for your order of the pump that we delivered."
+    " Please pay the total amount within fourteen days of the invoice date."
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        (GERMAN, [LANGUAGES, ["de"], ["de"], ["de"]]),
+        (ENGLISH, [LANGUAGES, ["en"], ["en"]]),
+        ("17 99,50", [LANGUAGES, LANGUAGES, LANGUAGES]),
+    ],
+    ids=["german", "english", "unclear"],
+)
+def test_ocr_settles_on_the_language_of_the_document(
+    storage: Path, monkeypatch: pytest.MonkeyPatch, words: str, asked: list[object]
+) -> None:
+    """The first page is read in all languages, and what it is written in holds for the others."""
+    seen: list[object] = []
+
+    def ocr(reader: Reader, number: int, languages: Sequence[str]) -> Page:
+        seen.append(languages)
+        row = [Segment(words, (50.0, 50.0, 250.0, 60.0))]
+        return Page(number, 300, 400, text=words, rows=[row], is_scanned=True, source="ocr")
+
+    monkeypatch.setattr(Reader, "ocr", ocr)
+    monkeypatch.setattr("forebay_agents.scans.ocr_is_installed", lambda: True)
+    write_scan(storage / "scan.pdf", 3)
+    run(RecordedAttempt({"document": "scan.pdf"}))
+    assert seen == asked
 
 
 def test_scans_without_ocr_are_told(storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
