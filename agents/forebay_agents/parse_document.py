@@ -62,7 +62,7 @@ def _document(payload: dict[str, object]) -> str:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Say what is wrong with a document or its storage as the queue takes it."""
+    """Say what is wrong with a document, its storage or this machine as the queue takes it."""
     try:
         yield
     except DocumentError as error:
@@ -73,6 +73,9 @@ def _refusals() -> Iterator[None]:
         if error.may_pass:
             raise Retry(str(error)) from error
         raise Reject(str(error)) from error
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise Retry(f"This machine cannot work on it: {reason}.") from error
 
 
 def _content(attempt: Attempt, place: Place) -> Iterator[bytes]:

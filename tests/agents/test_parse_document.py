@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from forebay_agents.parse_document import run
 from forebay_agents.reading.reader import Reader
 from forebay_agents.rules.lines import LineReader
 from forebay_agents.scans import LANGUAGES
+from forebay_agents.spool import Spool
 from support.scans import FakeTesseract, write_scan
 
 from .conftest import Parse, RecordedAttempt, accepted
@@ -147,6 +149,21 @@ def test_rules_that_fail_cost_no_document(
     assert "A-17" in result.data["text"]
     assert result.confidence is not None
     assert result.confidence <= 0.4
+
+
+def test_a_machine_without_room_is_no_fault_of_the_document(
+    tmp_path: Path, parse: Parse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the temporary folder is full, another attempt may do better."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Spool, "add", full)
+    (tmp_path / "invoice.pdf").write_bytes(pdf([INVOICE]))
+    with pytest.raises(Retry, match="No space left on device") as refused:
+        parse(tmp_path / "invoice.pdf")
+    assert refused.value.kind == "infrastructure"
 
 
 def test_progress_is_told_at_most_twice_a_second(tmp_path: Path, storage: Path) -> None:
