@@ -73,7 +73,7 @@ def find_labels(text: str) -> list[Label]:
             continue
         length, meant = match
         end = places[position + length - 1] + 1
-        leads = is_lead and (start <= 1 or not _is_short(text, start, end))
+        leads = is_lead and (position == 0 or not _is_short(text, start, end))
         found.append(Label(start, end, leads, meant.meanings, meant.languages))
         position += length
     return found
@@ -170,8 +170,10 @@ def _compound(
     ):
         end += 1
     word = squashed[position:end]
-    ending = next((ending for ending in endings() if word.endswith(ending)), None)
-    if ending is None or len(word) < len(ending) + 2:
+    if not word.endswith(endings()):
+        return None
+    ending = next(ending for ending in endings() if word.endswith(ending))
+    if len(word) < len(ending) + 2:
         return None
     offset = len(word) - len(ending)
     match = _longest(squashed, position + offset, text, places)

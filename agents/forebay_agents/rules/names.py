@@ -147,7 +147,7 @@ def is_country(line: str) -> bool:
 
 def is_street_name(line: str) -> bool:
     """Tell whether a line begins as the names of streets do where these come first."""
-    first = fold(line).split(" ")[0]
+    first = fold(line).split(" ")[0].strip(".,")
     return first in _first_words()
 
 

@@ -24,6 +24,11 @@ NOT_IT = re.compile(
 NO = re.compile(
     r"(?:n[o°.]{1,3}|nr\.?|num\.?|n[uú]mero|number|nummer|#)\s*:?\s*(?=\w)", re.IGNORECASE
 )
+YOURS = re.compile(
+    r"(?:p\.?o|your|customer|ihre?|votre|vos|su|sua|vs|vostr[oa]|v/|vossa|uw)\b", re.IGNORECASE
+)
+"""How documents name the number of a paper that the other side wrote."""
+
 LONGEST = 70
 """A spot of more characters is a sentence, in which 'number' may be that of anything."""
 
@@ -64,6 +69,7 @@ def _doubt(answer: Answer, name: str) -> float:
     return (
         0.05 * label.means("number", "other")
         + 0.1 * (label.end - label.start < 4 and name == "any")
+        + 0.1 * (YOURS.match(answer.asked.text[label.start :]) is not None)
         + 0.2 * (is_late or len(before) > 1)
     )
 

@@ -21,6 +21,9 @@ REACH = 3.2
 SPACES: dict[Source, float] = {"text": 1.3, "ocr": 1.9, "vision": 1.3, "none": 1.3}
 """Up to how many letters wide a gap is a space; OCR cuts letters close."""
 
+MISREAD = re.compile(r"\b([Nn])\.?[29](?=\s|:|$)")
+"""How OCR often reads n° and nº."""
+
 FILLER = " :.#=>*|)]}"
 
 
@@ -81,7 +84,7 @@ class Document:
     def __post_init__(self) -> None:
         self.sheets = [
             [
-                _spots(row, page.number, index, SPACES[page.source])
+                _spots(row, page, index)
                 for index, row in enumerate(page.rows)
             ]
             for page in self.pages
@@ -302,19 +305,21 @@ def _rest(spot: Spot, label: Label) -> str:
     return spot.text[label.end : next(following, None)].lstrip(FILLER).rstrip(" |;,/")
 
 
-def _spots(row: Row, page: int, index: int, widest: float) -> list[Spot]:
+def _spots(row: Row, page: Page, index: int) -> list[Spot]:
     """Return a row's segments in normal form; words that only a space parts are one spot."""
     joined: list[tuple[str, Box]] = []
     for segment in row:
         text = normal(segment.text)
-        if joined and _gap(joined[-1], (text, segment.box)) < widest:
+        if page.source == "ocr":
+            text = MISREAD.sub(r"\1°", text)
+        if joined and _gap(joined[-1], (text, segment.box)) < SPACES[page.source]:
             before, box = joined[-1]
             top, bottom = min(box[1], segment.box[1]), max(box[3], segment.box[3])
             joined[-1] = f"{before} {text}", (box[0], top, segment.box[2], bottom)
         elif text:
             joined.append((text, segment.box))
     return [
-        Spot(text, box, page, index, column, find_labels(text))
+        Spot(text, box, page.number, index, column, find_labels(text))
         for column, (text, box) in enumerate(joined)
     ]
 

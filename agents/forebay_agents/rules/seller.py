@@ -21,7 +21,7 @@ from forebay_agents.rules.names import (
 )
 from forebay_agents.rules.places import Document, Spot
 
-ENOUGH, ENOUGH_BESIDE_BUYER = 0.5, 0.4
+ENOUGH, ENOUGH_BESIDE_BUYER = 0.5, 0.38
 """From which score on a name counts as the issuer's, and when it is known who is not."""
 
 MAILERS = frozenset(
@@ -90,7 +90,7 @@ def _mentions(document: Document) -> Iterator[Mention]:
         if sender is None and is_address(spot.text):
             continue
         name = clean_name(sender["name"] if sender else spot.text)
-        if name and sender and is_street_name(name):
+        if name and sender and (is_street_name(name) or name[0].isdigit()):
             continue
         if name and (sender or (lines and _is_on_top(document, spot))):
             yield Mention(name, spot, 0.16 + _place(document, spot, lines, 1.0), False)

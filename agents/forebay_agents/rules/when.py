@@ -40,14 +40,17 @@ class Calendar:
 
 def find_date(document: Document, calendar: Calendar, kind: str) -> Found | None:
     """Return the date under a label for this kind or any, after the title, or alone on top."""
-    own = [*_labelled(document, calendar, kind, 0.95), *_titled(document, calendar, kind)]
+    def labelled(name: str, confidence: float) -> list[Candidate]:
+        return list(_labelled(document, calendar, name, confidence, kind))
+
+    own = [*labelled(kind, 0.95), *_titled(document, calendar, kind)]
     period = _period_end(document, calendar) if kind == "statement" else None
     for offered in (
         own if kind else [],
         [period] if period else [],
         list(_in_sentences(document, calendar)) if kind == "contract" else [],
-        list(_labelled(document, calendar, "any", 0.88)),
-        list(_labelled(document, calendar, "invoice", 0.8)) if kind == "receipt" else [],
+        labelled("any", 0.88),
+        labelled("invoice", 0.8) if kind == "receipt" else [],
     ):
         if offered:
             return choose(document, offered)
@@ -67,7 +70,7 @@ def _only(document: Document, calendar: Calendar) -> Found | None:
 
 def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> Found | None:
     """Return the printed day, else the one that terms give which count from the document's date."""
-    offered = list(_labelled(document, calendar, "due", 0.93))
+    offered = list(_labelled(document, calendar, "due", 0.93, "due"))
     if day:
         offered = [each for each in offered if each.value >= day.value] or offered
     if offered:
@@ -76,10 +79,10 @@ def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> 
 
 
 def _labelled(
-    document: Document, calendar: Calendar, name: str, confidence: float
+    document: Document, calendar: Calendar, name: str, confidence: float, kind: str
 ) -> Iterator[Candidate]:
     for answers in document.answers("date", name):
-        if _belongs_elsewhere(document, answers, name):
+        if _belongs_elsewhere(document, answers, kind):
             continue
         for answer in answers:
             read = _first(answer, calendar)
