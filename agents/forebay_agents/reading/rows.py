@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import groupby, pairwise
+from statistics import median
 
 from forebay_agents.pages import Box, Row, Segment
 from forebay_agents.reading.characters import LINE_HYPHEN, Character
@@ -30,7 +31,7 @@ WIDE_GAP = 0.75
 """Wider gaps part segments."""
 
 BARE_GAP = 0.38
-"""So do gaps of this width without a space in them, on a page that draws its spaces."""
+"""So do gaps of this width without a space in them, on a page with even spaces."""
 
 COLUMN = 4
 """So many wide characters, each right under the one before, are written from top to bottom."""
@@ -98,7 +99,7 @@ class _Layout:
     def __init__(self, pieces: Sequence[Piece], walls: Sequence[Rule]) -> None:
         self._walls = sorted(walls, key=lambda wall: wall.at)
         self._places = [wall.at for wall in self._walls]
-        self._bare_gap = BARE_GAP if _draws_spaces(pieces) else WIDE_GAP
+        self._bare_gap = _widest_bare_gap(pieces)
         level, self._columns = _columns(pieces)
         self._drawn = list(self._runs(level))
 
@@ -157,14 +158,24 @@ class _Layout:
         return False
 
 
-def _draws_spaces(pieces: Sequence[Piece]) -> bool:
-    """Tell whether words are parted by spaces, and not by places alone."""
-    balance = 0
+def _widest_bare_gap(pieces: Sequence[Piece]) -> float:
+    """Return how wide a gap without a space in it may be inside of a cell, in heights.
+
+    It is narrow where the spaces between words are drawn, or all about equally wide. Gaps between
+    letters that are all set apart, as in a title, tell nothing.
+    """
+    gaps, drawn, was_close = [], 0, False
     for one, other in pairwise(pieces):
         gap = (other.box[0] - one.box[2]) / lower_height(one, other)
-        if WORD_GAP < gap <= BARE_GAP and on_one_line(one, other):
-            balance += 1 if other.gaps[0][1] == "meant" else -1
-    return balance >= 0
+        is_close = gap <= WORD_GAP
+        if was_close and not is_close and gap <= WIDE_GAP and on_one_line(one, other):
+            gaps.append(gap)
+            drawn += other.gaps[0][1] == "meant"
+        was_close = is_close
+    usual = median(gaps) if gaps else 0.0
+    even = sum(abs(gap - usual) <= 0.2 * usual for gap in gaps)
+    is_even = max(drawn, even) >= 0.6 * len(gaps)
+    return max(BARE_GAP, 1.4 * usual) if is_even else WIDE_GAP
 
 
 def _columns(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
