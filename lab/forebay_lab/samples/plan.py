@@ -68,7 +68,10 @@ class Plan:
 
     def voice(self) -> Voice:
         """Return how the document writes; the same at each call."""
-        return Voice(MARKETS[self.market], Random(self.seed), self.money, self.days, self.negative)
+        market = MARKETS[self.market]
+        if self.kind not in ("invoice", "credit_note"):
+            market = replace(market, words=market.words | {"total": market.words["plain total"]})
+        return Voice(market, self.seed, self.money, self.days, self.negative)
 
     def bill(self) -> Bill:
         """Return the document of trade that is planned; the same at each call."""

@@ -142,7 +142,13 @@ JAPANESE = (
     Plan(
         "jp-seikyusho-zeiritsu", "jp", "framed", font="mincho", rates=2, days="yyyy/MM/dd", count=6
     ),
-    Plan("jp-seikyusho-nagai", "jp", "ruled", font="gothic", count=45, days="R.M.d"),
+    Plan(
+        *("jp-seikyusho-nagai", "jp", "ruled"),
+        font="gothic",
+        count=45,
+        money="￥1,234",
+        days="R.M.d",
+    ),
     Plan("jp-seikyusho-kojin", "jp", "framed", font="gothic", to=5, money="¥1,234-", count=2),
     Plan("jp-mitsumori", "jp", "framed", "quote", font="gothic", days="reiwa wide"),
     Plan("jp-ryoshusho", "jp", "slip", "receipt", taxes="included", font="mincho", count=1),

@@ -1,6 +1,7 @@
 """Write words, sums and dates in the one way that a document keeps to."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from random import Random
@@ -18,33 +19,32 @@ COLONS = {"fr": (" :", ""), "ja": ("：", "", ":")}
 class Voice:
     """Choose one of a market's ways for each thing that a document says, and keep to it.
 
-    `money` is a sum in the way that sums are to be written, such as "€ 1.234,56"; `days` is a date
-    pattern of Unicode TR 35, or one of the Japanese eras: "reiwa", "reiwa wide", "R.M.d". How less
-    than nothing is written, `negative` says.
+    Equal seeds choose equally, each word by itself. `money` is a sum in the way that sums are to be
+    written, such as "€ 1.234,56"; `days` is a date pattern of Unicode TR 35, or one of the Japanese
+    eras: "reiwa", "reiwa wide", "R.M.d". How less than nothing is written, `negative` says.
     """
 
     def __init__(
-        self, market: Market, random: Random, money: str = "", days: str = "", negative: str = "-{}"
+        self, market: Market, seed: str, money: str = "", days: str = "", negative: str = "-{}"
     ) -> None:
         self.market = market
-        self._words = {key: random.choice(ways) for key, ways in market.words.items()}
-        self._negative = negative
-        self._days = days or random.choice(market.days)
-        example = re.fullmatch(r"(\D*)(\d.*\d)(\D*)", money or random.choice(market.money))
+        self._seed, self._negative = seed, negative
+        self._days = days or self._choice("days", market.days)
+        example = re.fullmatch(r"(\D*)(\d.*\d)(\D*)", money or self._choice("money", market.money))
         assert example is not None
         self._before, digits, self._after = example.groups()
         self._group = "" if digits[1].isdigit() else digits[1]
         self._point = "." if digits[-3].isdigit() else digits[-3]
         self._is_wide = digits[0] == "１"
-        self.colon = random.choice(COLONS.get(market.language, ("", ":")))
+        self.colon = self._choice("colon", COLONS.get(market.language, ("", ":")))
         self.smallest = Decimal(1) if market.currency == "JPY" else Decimal("0.01")
 
     def __getitem__(self, key: str) -> str:
-        return self._words[key]
+        return self._choice(key, self.market.words[key])
 
     def label(self, kind: str, what: str) -> str:
         """Return what a document of this kind calls its "number" or "date"."""
-        return self._words[f"{kind} {what}"]
+        return self[f"{kind} {what}"]
 
     def number(self, value: Decimal) -> str:
         """Write a sum without its currency."""
@@ -70,3 +70,6 @@ class Voice:
             return format_date(day, self._days, locale=self.market.locale)
         text = era[self._days].format(day.year - 2018, day.month, day.day)
         return text.translate(WIDE) if self._days == "reiwa wide" else text
+
+    def _choice(self, key: str, ways: Sequence[str]) -> str:
+        return Random(f"{self._seed}: {key}").choice(ways)

@@ -9,7 +9,8 @@ from forebay_lab.samples.writing import Voice
 def prose(sheet: Sheet, agreement: Agreement, voice: Voice) -> None:
     """Write a title, one sentence that names the parties and the day, and numbered clauses."""
     sheet.y = 26
-    sheet.write(voice["contract"], size=17, bold=True, gap=3)
+    title, _, _ = voice["contract"].split(";")
+    sheet.write(title, size=17, bold=True, gap=3)
     sheet.write(f"{voice['contract number']} {agreement.number}", gap=4)
     names = (agreement.provider.name, agreement.client.name)
     sheet.write(voice["between"].format(voice.day(agreement.day), *names), size=10, gap=5)
@@ -21,12 +22,13 @@ def prose(sheet: Sheet, agreement: Agreement, voice: Voice) -> None:
 def data_first(sheet: Sheet, agreement: Agreement, voice: Voice) -> None:
     """Write the parties and the data as labels beside values, then the clauses."""
     sheet.y = 26
-    sheet.write(voice["contract"], size=17, bold=True, gap=6)
+    title, provider, client = voice["contract"].split(";")
+    sheet.write(title, size=17, bold=True, gap=6)
     rows = [
         (voice["contract number"], agreement.number),
         (voice["contract date"], voice.day(agreement.day)),
-        (voice["provider"], agreement.provider.name),
-        (voice["client"], agreement.client.name),
+        (provider, agreement.provider.name),
+        (client, agreement.client.name),
         (voice["contract value"], voice.money(agreement.value)),
     ]
     sheet.y = parts.beside(sheet, sheet.left, sheet.y, rows, 52, voice.colon) + 5

@@ -15,7 +15,7 @@ def running(sheet: Sheet, account: Account, voice: Voice) -> None:
     heads = [
         Column(voice["booked"], 30),
         Column(voice["text"], 74),
-        Column(voice["amount"], 33, "right"),
+        Column(voice["sum"], 33, "right"),
         Column(voice["balance"], 33, "right"),
     ]
     rows = [
@@ -62,7 +62,7 @@ def summary(sheet: Sheet, account: Account, voice: Voice) -> None:
     heads = [
         Column(voice["booked"], 34),
         Column(voice["text"], 96),
-        Column(voice["amount"], 40, "right"),
+        Column(voice["sum"], 40, "right"),
     ]
     rows = [[voice.day(each.day), each.text, voice.money(each.sum)] for each in account.bookings]
     table(sheet, heads, rows, "zebra")

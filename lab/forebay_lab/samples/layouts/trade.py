@@ -8,6 +8,8 @@ from forebay_lab.samples.writing import Voice
 
 def window(sheet: Sheet, bill: Bill, voice: Voice) -> None:
     """Write a letter for a window envelope: sender small above the address, data at the right."""
+    sheet.feet.append(lambda page: _three_columns(page, bill, voice))
+    sheet.bottom -= 12
     seller, right = bill.seller, sheet.width / 2 + 20
     sheet.put(sheet.right, 18, seller.name, size=15, bold=True, align="right")
     sheet.put(sheet.left, 48, " · ".join(seller.address), size=6.5)
@@ -23,7 +25,6 @@ def window(sheet: Sheet, bill: Bill, voice: Voice) -> None:
     )
     parts.right_sums(sheet, bill, voice)
     parts.closing(sheet, bill, voice)
-    sheet.feet.append(lambda page: _three_columns(page, bill, voice))
 
 
 def _three_columns(sheet: Sheet, bill: Bill, voice: Voice) -> None:
@@ -72,6 +73,7 @@ def two_columns(sheet: Sheet, bill: Bill, voice: Voice) -> None:
 
 def tax_table(sheet: Sheet, bill: Bill, voice: Voice) -> None:
     """Write the number as a heading, the buyer in a frame, and the sums as heads over figures."""
+    sheet.feet.append(lambda page: _legal_line(page, bill, voice))
     sheet.put(sheet.left, 22, bill.seller.name, size=13, bold=True)
     sheet.block(sheet.left, 28, [*bill.seller.address[1:], *parts.reach(bill.seller, voice)], 8)
     if bill.buyer:
@@ -86,7 +88,6 @@ def tax_table(sheet: Sheet, bill: Bill, voice: Voice) -> None:
     parts.items(sheet, bill, voice, ("item", "quantity", "price", "rate", "amount"), "grid")
     parts.column_sums(sheet, bill, voice)
     parts.closing(sheet, bill, voice)
-    sheet.feet.append(lambda page: _legal_line(page, bill, voice))
 
 
 def _legal_line(sheet: Sheet, bill: Bill, voice: Voice) -> None:

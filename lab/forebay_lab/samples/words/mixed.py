@@ -20,6 +20,7 @@ SWISS = replace(
         "tax": ("MWST {}%", "{}% MwSt."),
         "tax total": ("MWST",),
         "total": ("Total CHF", "Rechnungstotal", "Gesamtbetrag", "Total inkl. MWST"),
+        "plain total": ("Total CHF", "Gesamtbetrag"),
         "net": ("Zwischentotal", "Total exkl. MWST", "Nettobetrag"),
     },
     parties=(
