@@ -142,6 +142,44 @@ def test_what_is_too_long_is_kept_only_when_asked(
     assert kept.startswith(result["text"])
 
 
+def truth(path: Path, **truth: object) -> None:
+    """Write the truth about a PDF beside it."""
+    path.with_suffix(".json").write_text(json.dumps({"status": "completed"} | truth))
+
+
+def test_a_folder_is_checked_against_its_truth(cli: Cli, tmp_path: Path) -> None:
+    """Each field is right, wrong, missing or invented; what has no truth is told and left out."""
+    fields = {"number": "A-17", "date": "2026-03-04", "total": "99.50", "currency": "EUR"}
+    for name, more in (("right", {}), ("wrong", {"date": "2026-03-05", "tax": "1.00"})):
+        known = {"kind": "invoice", "language": "en"} | fields | more
+        truth(write(tmp_path / f"{name}.pdf", *INVOICE), fields=known)
+    truth(write(tmp_path / "locked.pdf", "secret", password="weir"), status="failed")
+    write(tmp_path / "unknown.pdf", *INVOICE)
+    answer = cli("parse", "--check", tmp_path, "--json")
+    assert answer.code == 0, answer.err
+    report = answer.json
+    assert report["documents"] == 3
+    dates = report["fields"]["date"]
+    assert (dates["right"], dates["wrong"], dates["missing"], dates["invented"]) == (1, 1, 0, 0)
+    assert (report["fields"]["tax"]["missing"], report["fields"]["total"]["right"]) == (1, 2)
+    assert answer.err.splitlines() == [
+        f"{tmp_path}/unknown.pdf has no truth file beside it and is left out."
+    ]
+    assert "| date |" in cli("parse", "--check", tmp_path, "--markdown").out
+    table = cli("parse", "--check", tmp_path).out
+    assert "date: 2026-03-04, not 2026-03-05" in table
+    assert "tax: not found, it is 1.00" in table
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"status": "perhaps"}'])
+def test_what_is_no_truth_is_refused(cli: Cli, tmp_path: Path, content: str) -> None:
+    """A truth file that says nothing is named, before any time is spent."""
+    write(tmp_path / "a.pdf", *INVOICE).with_suffix(".json").write_text(content)
+    answer = cli("parse", "--check", tmp_path)
+    assert (answer.code, answer.err.count("\n")) == (1, 1)
+    assert str(tmp_path / "a.json") in answer.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

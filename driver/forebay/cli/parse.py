@@ -168,14 +168,14 @@ def _report(folder: Path) -> Report:
     _require_agents()
     paths = documents.pdfs_below(folder)
     known = [path for path in paths if path.with_suffix(".json").is_file()]
-    for path in set(paths) - set(known):
+    for path in sorted(set(paths) - set(known)):
         output.note(f"{path} has no truth file beside it and is left out.")
     if not known:
         raise Refused(f"{folder} holds no PDF with a truth file: write NAME.json beside NAME.pdf.")
     from forebay_agents.check import compare
 
     truths = [_truth(path.with_suffix(".json")) for path in known]
-    return compare(list(zip(_parsed(known), truths, strict=True)))
+    return compare(zip(_parsed(known), truths, strict=True))
 
 
 def _truth(path: Path) -> Row:
