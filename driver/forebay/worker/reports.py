@@ -110,8 +110,8 @@ class Reporter:
             else:
                 self._fail(successes[0][0], Failure.of_result(error))
             return
-        for _, success in successes:
-            acceptance.tell(success.accepted)
+        for _, stored in successes:
+            acceptance.tell(stored.accepted)
         for row in rows:
             self._ended(row.attempt_id, row.status, row.effect in ("completed", "failed"))
 
