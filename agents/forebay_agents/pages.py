@@ -34,8 +34,10 @@ class Table:
 class Page:
     """What one page says, and how well it can be read.
 
-    `number` counts from 1; `width` and `height` are points, as shown. `coverage` is the share of
-    the page's area that its words cover, from 0 to 1. A page is scanned when a picture fills it and
+    `number` counts from 1; `width` and `height` are points, as shown. `rotation` tells by how many
+    degrees the page is turned clockwise to be shown, so that most of its words are upright: more
+    than the PDF says, where it was printed or scanned sideways. `coverage` is the share of the
+    page's area that its words cover, from 0 to 1. A page is scanned when a picture fills it and
     no text of its own is visible; words may still come from OCR, then `certainty` is OCR's own,
     from 0 to 1. `notes` tell in sentences what could not be read.
     """

@@ -106,12 +106,43 @@ def test_raised_letters_belong_to_their_line(tmp_path: Path) -> None:
 
 def test_words_that_run_upwards_are_words(tmp_path: Path) -> None:
     """Words along the page's edge come after the others, as words, with their place as shown."""
-    content = text((50, 700, "level")) + b"BT /F 10 Tf 0 1 -1 0 20 300 Tm (VAT ID DE1) Tj ET"
+    content = text((50, 700, "level words of a page"))
+    content += b"BT /F 10 Tf 0 1 -1 0 20 300 Tm (VAT ID DE1) Tj ET"
     page = read(tmp_path, one_page(content))
-    assert [[s.text for s in row] for row in page.rows] == [["VAT ID DE1"], ["level"]]
-    left, top, right, bottom = page.rows[0][0].box
+    assert [[s.text for s in row] for row in page.rows] == [
+        ["level words of a page"],
+        ["VAT ID DE1"],
+    ]
+    left, top, right, bottom = page.rows[1][0].box
     assert right - left < 20 < bottom - top
     assert abs(bottom - 500) < 1
+
+
+def test_a_page_printed_sideways_is_turned(tmp_path: Path) -> None:
+    """Where most words run another way, rows, boxes and tables are those of the turned page."""
+    table = b"50 100 m 250 100 l 50 120 m 250 120 l 50 140 m 250 140 l " + (
+        b"50 100 m 50 140 l 150 100 m 150 140 l 250 100 m 250 140 l S "
+    )
+    cells = text((60, 125, "a"), (160, 125, "b"), (60, 105, "c"), (160, 105, "d"))
+    sideways = b"0 1 -1 0 600 0 cm " + table + cells + text((50, 500, "Date: 2026-03-01"))
+    page = read(tmp_path, one_page(sideways))
+    assert (page.width, page.height, page.rotation) == (800.0, 600.0, 90)
+    assert [[s.text for s in row] for row in page.rows] == [
+        ["Date: 2026-03-01"],
+        ["a", "b"],
+        ["c", "d"],
+    ]
+    assert page.rows[0][0].box[0] == 50
+    assert page.tables[0].rows == [["a", "b"], ["c", "d"]]
+    assert page.tables[0].box == (50, 460, 250, 500)
+
+
+def test_one_space_of_a_typewriter_parts_no_cells(tmp_path: Path) -> None:
+    """In a font whose spaces are as wide as its letters, one parts words and two part cells."""
+    line = b"BT /F 10 Tf 50 700 Td (TOTAL HORS TAXES  12,00) Tj ET"
+    content = one_page(line).replace(b"/BaseFont/Helvetica", b"/BaseFont/Courier")
+    page = read(tmp_path, content)
+    assert [[s.text for s in row] for row in page.rows] == [["TOTAL HORS TAXES", "12,00"]]
 
 
 def test_a_watermark_is_one_row_at_the_end(tmp_path: Path) -> None:

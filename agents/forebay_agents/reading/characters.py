@@ -26,13 +26,17 @@ Gap = Literal["", "meant", "guessed"]
 
 
 class Character(NamedTuple):
-    """One visible character: its box and the baseline's start, both as shown, and its angle."""
+    """One visible character: its box and the baseline's start, both as shown, and its angle.
+
+    `space` is how wide the space before it was drawn, if there is one.
+    """
 
     text: str
     box: Box
     origin: tuple[float, float]
     angle: int | None
     gap: Gap
+    space: float = 0.0
 
 
 @dataclass(slots=True)
@@ -70,6 +74,7 @@ def read(textpage: Any, frame: Frame, drawings: Drawings, is_blank: Any) -> Char
     count = textpage.count_chars()
     result = Characters(is_whole=count <= CHARACTERS)
     gap: Gap = ""
+    space = 0.0
     reader = _Reader(textpage, frame)
     for index in range(min(count, CHARACTERS)):
         text = reader.text(index)
@@ -77,6 +82,7 @@ def read(textpage: Any, frame: Frame, drawings: Drawings, is_blank: Any) -> Char
             if gap != "meant":
                 is_guess = pdfium.FPDFText_IsGenerated(textpage, index) == 1
                 gap = "guessed" if is_guess or text in "\r\n" else "meant"
+                space = 0.0 if gap == "guessed" else reader.length(index)
             continue
         if not text:
             continue
@@ -86,8 +92,8 @@ def read(textpage: Any, frame: Frame, drawings: Drawings, is_blank: Any) -> Char
             continue
         result.visible += not style.is_invisible
         result.unknown += _is_unknown(text) or reader.is_unmapped(index)
-        result.found.append(Character(text, box, reader.origin(index), style.angle, gap))
-        gap = ""
+        result.found.append(Character(text, box, reader.origin(index), style.angle, gap, space))
+        gap, space = "", 0.0
     return result
 
 
@@ -149,6 +155,11 @@ class _Reader:
         box = self._rectangle
         pdfium.FPDFText_GetLooseCharBox(self._page, index, box)
         return self._frame.box(*(_near(v) for v in (box.left, box.bottom, box.right, box.top)))
+
+    def length(self, index: int) -> float:
+        """Return how long a character is along its line."""
+        left, top, right, bottom = self.box(index)
+        return bottom - top if self.style(index).angle in (90, 270) else right - left
 
     def origin(self, index: int) -> tuple[float, float]:
         """Return where a character stands on its baseline, as shown."""

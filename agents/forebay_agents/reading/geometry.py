@@ -1,6 +1,6 @@
 """From a PDF's coordinates to those of the page as it is shown, and to those of its words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forebay_agents.pages import Box
 
@@ -32,6 +32,10 @@ class Frame:
     @property
     def height(self) -> float:
         return self.top - self.bottom if self.rotation % 180 == 0 else self.right - self.left
+
+    def turned(self, angle: int) -> "Frame":
+        """Return the same page, turned so that words which run at `angle` become upright."""
+        return replace(self, rotation=(self.rotation + angle) % 360)
 
     def point(self, x: float, y: float) -> Point:
         """Return where a point of the PDF is shown."""

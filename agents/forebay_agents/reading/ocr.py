@@ -11,11 +11,12 @@ import pytesseract
 from PIL import Image
 
 from forebay_agents.pages import Box, Page
-from forebay_agents.reading.characters import Character
+from forebay_agents.reading.characters import Character, Gap
 from forebay_agents.reading.drawings import Rule
 from forebay_agents.reading.errors import OcrUnavailable
-from forebay_agents.reading.geometry import Frame, as_shown
+from forebay_agents.reading.geometry import Frame
 from forebay_agents.reading.pdf import Pdf, coverage
+from forebay_agents.reading.pieces import is_wide
 from forebay_agents.reading.rows import lay_out
 
 DPI = 300
@@ -41,14 +42,14 @@ DOUBTFUL = 10
 
 
 def read(pdf: Pdf, number: int, languages: Sequence[str]) -> Page:
-    """Return what tesseract reads on a page, upright or not, in languages of ISO 639-1.
+    """Return what tesseract reads on a page, turned upright, in languages of ISO 639-1.
 
     Languages whose file is not installed are passed over; if none is left, all that are known and
     installed are used. Raises OcrUnavailable when there is no tesseract, or no language for it.
     """
-    frame = pdf.frame(number)
     picture = pdf.image(number, DPI).convert("L")
-    words = _best(picture, frame, _packs(languages))
+    words = _best(picture, pdf.frame(number), _packs(languages))
+    frame = words.frame
     laid_out, _ = lay_out(words.found, frame, words.bars)
     return Page(
         number,
@@ -68,9 +69,11 @@ def read(pdf: Pdf, number: int, languages: Sequence[str]) -> Page:
 class _Words:
     """What tesseract made of a picture, and how sure it is, weighted by length, from 0 to 1.
 
-    `bars` are the lines of a table that it took for letters.
+    `frame` shows the page turned so that words are upright, `bars` are the lines of a table that
+    were taken for letters.
     """
 
+    frame: Frame
     found: list[Character]
     certainty: float
     bars: list[Rule]
@@ -117,12 +120,16 @@ def _words(picture: Image.Image, angle: int, frame: Frame, packs: str) -> _Words
         bars += [Rule(x, top, bottom) for x in _bars(word, left, right)]
         if not text or data["conf"][index] < DOUBTFUL:
             continue
-        box = as_shown((left, line[1], right, line[3]), angle, frame.width, frame.height)
-        x, y, *_ = as_shown((left, line[3], left, line[3]), angle, frame.width, frame.height)
-        found.append(Character(text, box, (x, y), angle, "guessed"))
+        box = (left, line[1], right, line[3])
+        found.append(Character(text, box, (left, line[3]), 0, _gap(text)))
         weight += len(text)
         sure += len(text) * data["conf"][index]
-    return _Words(found, sure / weight / 100 if weight else 0.0, bars)
+    return _Words(frame.turned(angle), found, sure / weight / 100 if weight else 0.0, bars)
+
+
+def _gap(word: str) -> Gap:
+    """Return what precedes a word: a space, but for characters that tesseract parts needlessly."""
+    return "guessed" if is_wide(word) else "meant"
 
 
 def _plain(word: str) -> str:

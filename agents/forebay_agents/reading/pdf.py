@@ -1,6 +1,7 @@
 """Open a PDF and read its pages: this runs in the child process, where nothing is safe."""
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
@@ -11,7 +12,7 @@ from PIL import Image
 
 from forebay_agents.pages import Box, Page, Row
 from forebay_agents.reading import drawings
-from forebay_agents.reading.characters import Characters, read
+from forebay_agents.reading.characters import Character, Characters, read
 from forebay_agents.reading.drawings import Drawings
 from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.geometry import Frame
@@ -25,7 +26,9 @@ FILLED = 0.6
 """The share of a page that pictures cover at least when the page is a scan."""
 
 MOSTLY = 0.5
-"""The share of characters without a meaning above which a page's text is no text."""
+"""The share of characters without a meaning above which a page's text is no text.
+
+Also that of characters which run another way above which the page is turned to read it."""
 
 LAYER_CERTAINTY = 0.9
 """How far the words behind a scan are trusted; how sure their OCR was, the PDF does not say."""
@@ -66,12 +69,16 @@ class Pdf:
         self._pdf.close()
 
     def page(self, number: int) -> Page:
-        """Read one page; raises PdfiumError and other errors on a broken one."""
-        with closing(self._page(number)) as page:
+        """Read one page, turned so that most of its words are upright.
+
+        Raises PdfiumError and other errors on a broken page.
+        """
+        with closing(self._page(number)) as page, closing(page.get_textpage()) as textpage:
             frame = _frame(page)
-            drawn = drawings.look(page, frame)
-            with closing(page.get_textpage()) as textpage:
-                words = read(textpage, frame, drawn, _Paper(page, frame).is_blank)
+            drawn, words = _seen(page, textpage, frame)
+            if angle := _usual_angle(words.found):
+                frame = frame.turned(angle)
+                drawn, words = _seen(page, textpage, frame)
         return _page(number, frame, drawn, words)
 
     def characters(self, number: int) -> str:
@@ -149,6 +156,18 @@ def _frame(page: Any) -> Frame:
     return Frame(left, bottom, right, top, page.get_rotation())
 
 
+def _seen(page: Any, textpage: Any, frame: Frame) -> tuple[Drawings, Characters]:
+    drawn = drawings.look(page, frame)
+    return drawn, read(textpage, frame, drawn, _Paper(page, frame).is_blank)
+
+
+def _usual_angle(characters: Sequence[Character]) -> int:
+    """Return the angle at which most words of a page run, 0 if there is no such angle."""
+    angles = Counter(character.angle for character in characters)
+    angle, count = angles.most_common(1)[0] if angles else (0, 0)
+    return angle if angle and count > MOSTLY * len(characters) else 0
+
+
 def _has_annotations(page: Any) -> bool:
     """Tell whether anything on the page shows words that are not part of it."""
     for index in range(min(pdfium.FPDFPage_GetAnnotCount(page), 10_000)):
@@ -181,7 +200,8 @@ class _Paper:
     def is_blank(self, box: Box) -> bool:
         """Tell whether the page shows one colour only in this box."""
         if self._picture is None:
-            self._picture = _drawn(self._page, 2.0).convert("L")
+            turned = (self._frame.rotation - self._page.get_rotation()) % 360
+            self._picture = _drawn(self._page, 2.0).rotate(-turned, expand=True).convert("L")
         across = self._picture.width / max(self._frame.width, 1.0)
         down = self._picture.height / max(self._frame.height, 1.0)
         left, top, right, bottom = box

@@ -27,13 +27,15 @@ STRAY_GAP = 0.3
 class Piece:
     """Letters of one line, turned upright; `gaps` are what precedes each of them.
 
-    `base` is where the line stands, and `least` the smallest gap so far.
+    `base` is where the line stands, `space` the width of a space drawn before the first letter,
+    and `least` the smallest gap so far.
     """
 
     texts: list[str]
     gaps: list[tuple[float, Gap]]
     box: Box
     base: float
+    space: float = 0.0
     least: float = inf
 
     @property

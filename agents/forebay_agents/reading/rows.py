@@ -36,6 +36,9 @@ BARE_GAP = 0.38
 COLUMN = 4
 """So many wide characters, each right under the one before, are written from top to bottom."""
 
+ONE_SPACE = 1.3
+"""A gap of up to so many widths of the space drawn in it parts nothing, however wide the space."""
+
 LEADERS = frozenset("._·…‥ ")
 LEADER = 5
 """So many equal marks in a row lead the eye from one cell to the next, and are no words.
@@ -82,7 +85,7 @@ def _pieces(characters: Sequence[Character], angle: int, frame: Frame) -> Iterat
             left, *rest = upright(character.box, angle, frame.width, frame.height)
             start, base, _, _ = upright((x, y, x, y), angle, frame.width, frame.height)
             box = (min(left, max(start, left - rest[1] + rest[0])), rest[0], rest[1], rest[2])
-            yield Piece([character.text], [(0.0, character.gap)], box, base)
+            yield Piece([character.text], [(0.0, character.gap)], box, base, character.space)
 
 
 def _slanted(characters: Sequence[Character]) -> list[Row]:
@@ -143,8 +146,9 @@ class _Layout:
         gap, height = other.box[0] - one.box[2], lower_height(one, other)
         if gap <= WORD_GAP * height:
             return gap > -height
-        widest = WIDE_GAP if other.gaps[0][1] == "meant" else self._bare_gap
-        return gap <= widest * height + 2 * one.spacing and not self._is_walled(one, other)
+        widest = height * (WIDE_GAP if other.gaps[0][1] == "meant" else self._bare_gap)
+        widest = max(widest, ONE_SPACE * other.space) + 2 * one.spacing
+        return gap <= widest and not self._is_walled(one, other)
 
     def _is_walled(self, one: Piece, other: Piece) -> bool:
         """Tell whether a line stands between two pieces."""
