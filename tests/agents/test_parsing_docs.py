@@ -38,7 +38,7 @@ def test_the_examples_are_what_is_printed(row: dict[str, Any]) -> None:
     assert list(shown) == [key for key in row if key != "result"]
     known = ("status", "reason", "pages", "fields")
     assert {key: shown[key] for key in known} == {key: row[key] for key in known}
-    assert shown["confidence"] == pytest.approx(row["confidence"], abs=0.05)
+    assert shown["confidence"] == pytest.approx(row["confidence"], abs=0.1)
     assert evidence == row["result"]["evidence"]["total"]
     assert line == row["result"]["lines"][0]
 

@@ -14,17 +14,29 @@ FOLDER = os.environ.get("FOREBAY_TEST_DOCUMENTS", "")
 pytestmark = pytest.mark.skipif(not FOLDER, reason="FOREBAY_TEST_DOCUMENTS names no folder")
 
 
-def test_the_e_invoice_gives_its_fields(parse: Parse) -> None:
-    """Number and total stand far from their labels in this file, near them on the page."""
+def test_the_e_invoice_gives_the_fields_of_its_xml(parse: Parse) -> None:
+    """The XML inside goes first, and the evidence says so; the pages' tables are read as well."""
     result = parse(Path(FOLDER, "invoice_EN16931.pdf"))
     assert result.data["fields"] == {
         "kind": "invoice",
         "number": "F20260023",
         "date": "2026-01-31",
+        "due_date": "2026-03-02",
         "currency": "EUR",
         "total": "104.90",
+        "total_net": "100.00",
+        "tax": "4.90",
+        "seller": "LE FOURNISSEUR",
+        "buyer": "LE CLIENT",
+        "language": "fr",
     }
+    sources = {name: each["source"] for name, each in result.data["evidence"].items()}
+    assert sources.pop("language") == "text"
+    assert set(sources.values()) == {"xml"}
+    assert [line["amount"] for line in result.data["lines"]] == ["60.00", "28.00", "7.00"]
     assert ["TOTAL HT", "TOTAL TVA", "TOTAL TTC"] in [t["rows"][0] for t in result.data["tables"]]
+    assert result.confidence is not None
+    assert result.confidence > 0.9
 
 
 def test_a_password_is_a_reason_to_refuse(parse: Parse) -> None:
@@ -41,9 +53,10 @@ def test_an_owner_password_does_not_keep_readers_out(parse: Parse) -> None:
 def test_a_scanned_book_gives_the_text_behind_it(parse: Parse) -> None:
     """Words that a hyphen parted are whole, and prose is not taken for a document kind."""
     data = parse(Path(FOLDER, "Seige_of_Vicksburg_Sample_OCR.pdf")).data
-    assert data["pages"] == 6
+    assert data["page_count"] == 6
+    assert all(page["is_scanned"] for page in data["pages"])
     assert "dangerous for use" in data["text"]
-    assert data["fields"] == {}
+    assert data["fields"] == {"language": "en"}
 
 
 @pytest.mark.parametrize("text", ["Привет, мир", "你好世界", "こんにちは世界", "مرحبا بالعالم"])
