@@ -320,6 +320,18 @@ def test_a_table_whose_rows_ran_together_is_read_from_the_page() -> None:
     assert read(Page(1, rows=rows, tables=[table])) == [VALVE, PUMP]
 
 
+@pytest.mark.parametrize(
+    "text", ["1." * 100_000, "total " * 50_000, "(" * 100_000, "1,1.1 " * 50_000, "a" * 300_000]
+)
+@pytest.mark.timeout(20)
+def test_absurd_pages_take_no_time(text: str) -> None:
+    """Endless words, rows and cells belong to no table, and are passed over at once."""
+    wide = [Segment(f"{place} x", (place, 0.0, place + 1.0, 9.0)) for place in range(5_000)]
+    table = Table([["Description", "Amount"], [text, text]], (0, 0, 500, 500))
+    absurd = Page(1, rows=[[Segment(text, (60.0, 90.0, 500.0, 99.0))], wide], tables=[table])
+    assert read(page(GERMAN, VALVE), absurd) == [VALVE]
+
+
 def test_without_heads_lines_are_what_a_sum_adds_up() -> None:
     """Words and amounts above a total that they make are lines, else they are none."""
     lines = (("Bread", "", "", "1.79"), ("Milk", "", "", "2.38"), ("Deposit", "", "", "-0.50"))

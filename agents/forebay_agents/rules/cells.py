@@ -1,6 +1,7 @@
 """Read the cells of a row: numbers with their signs, units and rates, dates, and words."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,6 +16,9 @@ from forebay_agents.rules.text import fold, normal
 
 UNIT = r"[^\W\d_]{1,9}[.²³\d]?"
 """What may stand behind a quantity: 3 Stk, 2 h, 3 式."""
+
+_RADICAL = re.compile(r"[\u2e80-\u2fdf\uf900-\ufaff]")
+"""Fonts give some Japanese characters by the code of a radical that looks the same."""
 
 _RAND = r"R(?=\s?\d[\d ,.]*[.,]\d\d(?!\d))"
 """A currency of one letter, which is one only before cents."""
@@ -56,7 +60,7 @@ class Cell:
 def cells(segment: Segment, mark: DecimalMark | None) -> list[Cell]:
     """Return the cells of a segment: one, unless it is several numbers side by side."""
     text = _SHORT.sub(r"\1 \2", normal(segment.text))
-    printed = " ".join(segment.text.split())
+    printed = shown(segment.text)
     left, _, right, _ = segment.box
     found = list(_numbers(segment, text, mark))
     if found and not re.search(r"\w", _between(text, found)):
@@ -66,6 +70,12 @@ def cells(segment: Segment, mark: DecimalMark | None) -> list[Cell]:
         if re.fullmatch(rf"\s?(?:{currencies.pattern()}?\s?/?{UNIT}|{MARKS})", text[end:]):
             return [Cell(printed, left, right, cell.number, text[end:].strip())]
     return [Cell(printed, left, right)]
+
+
+def shown(text: str) -> str:
+    """Return `text` as it looks: single spaces, and characters for the radicals like them."""
+    plain = " ".join(text.split())
+    return _RADICAL.sub(lambda match: unicodedata.normalize("NFKC", match[0]), plain)
 
 
 def numbers_in(text: str, mark: DecimalMark | None) -> list[Decimal]:

@@ -12,6 +12,12 @@ from forebay_agents.rules.table import RuledRows, TableRows
 LIMIT = 2_000
 """How many lines are kept."""
 
+WIDEST, LONGEST, HIGHEST = 60, 300, 1_000
+"""The most segments of a row, characters of one and rows of a page that are looked at."""
+
+LONGEST_CELL = 3_000
+"""Characters of a ruled cell; where one has more the table is none of lines."""
+
 
 class LineReader:
     """Read line items page by page: `add` all pages in order, then take the `lines`.
@@ -36,13 +42,14 @@ class LineReader:
         """Take the lines of `page`; a table of the page before may go on here."""
         if self.notes:
             return
-        texts = [segment.text for row in page.rows for segment in row]
+        readable = [row for row in page.rows[:HIGHEST] if _is_readable(row)]
+        texts = [segment.text for row in readable for segment in row]
         self._mark = decimal_mark(texts) or self._mark
         ruled = [(table, some) for table in page.tables if (some := self._read_ruled(table, page))]
-        rows = [row for row in page.rows if not any(_inside(row, table.box) for table, _ in ruled)]
+        rows = [row for row in readable if not any(_inside(row, table.box) for table, _ in ruled)]
         found = [(table.box[1], lines) for table, lines in ruled]
         found += list(self._read_rows(rows, page.number))
-        for row in page.rows:
+        for row in readable:
             self._listed.read(row, self._mark, page.number)
         for _, lines in sorted(found, key=lambda each: each[0]):
             self._keep(lines, page.number)
@@ -65,7 +72,12 @@ class LineReader:
             yield top, self._table.lines()
 
     def _read_ruled(self, table: Table, page: Page) -> list[Line]:
-        """Return the lines of a ruled table, if its first row has heads or it goes on."""
+        """Return the lines of a ruled table, if its first row has heads or it goes on.
+
+        There are none when its rows ran together; then the rows of the page tell them.
+        """
+        if not _is_table(table):
+            return []
         columns = columns_of(table.rows[0])
         rows = table.rows[1:] if columns else table.rows
         if columns:
@@ -73,15 +85,25 @@ class LineReader:
         elif self._ruled is None or len(self._ruled.columns) != len(table.rows[0]):
             return []
         self._ruled.page = page.number
-        for row in rows:
+        for row in rows[:HIGHEST]:
             self._ruled.read_cells(row, self._mark)
-        return self._ruled.lines()
+        found = self._ruled.lines()
+        return [] if self._ruled.has_run_together else found
 
     def _keep(self, lines: Sequence[Line], page: int) -> None:
         room = LIMIT - len(self._lines)
         self._lines += lines[:room]
         if len(lines) > room and not self.notes:
             self.notes.append(f"Only the first {LIMIT} lines are kept: page {page} has more.")
+
+
+def _is_readable(row: Row) -> bool:
+    return len(row) <= WIDEST and all(len(segment.text) <= LONGEST for segment in row)
+
+
+def _is_table(table: Table) -> bool:
+    longest = max((len(cell) for row in table.rows for cell in row), default=0)
+    return len(table.rows[0]) <= WIDEST and longest <= LONGEST_CELL
 
 
 def _inside(row: Row, box: Box) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from forebay_agents.findings import Line
 from forebay_agents.pages import Row, Segment
 from forebay_agents.rules.amounts import DecimalMark
-from forebay_agents.rules.cells import Cell, cells
+from forebay_agents.rules.cells import Cell, cells, shown
 from forebay_agents.rules.columns import SUMS, Column
 from forebay_agents.rules.figures import Figures, by_arithmetic, figures
 from forebay_agents.rules.fit import Fit, fit
@@ -146,20 +146,34 @@ def _follows(above: Words, below: Words) -> bool:
     return is_near and abs(above.left - below.left) <= INDENT
 
 
+@dataclass
 class RuledRows(TableRows):
-    """The rows of a ruled table, cell by cell; the places of words count characters and rows."""
+    """The rows of a ruled table, cell by cell; the places of words count characters and rows.
+
+    Rows have run together when a cell holds more than one sum.
+    """
+
+    has_run_together: bool = False
 
     def read_cells(self, texts: Sequence[str], mark: DecimalMark | None) -> None:
         """Take a row, a text for each column."""
         of = {
-            column: [_ruled(column, text, mark)]
+            column: [self._cell(column, text, mark)]
             for column, text in zip(self.columns, texts, strict=True)
             if text.strip()
         }
         found = Fit(of, [], 0)
-        rows = [row for cell in description(found) for row in cell.text.split("\n")]
+        rows = [shown(row) for cell in description(found) for row in cell.text.split("\n")]
         words = [Words(row, 0, place, len(row), place + 1) for place, row in enumerate(rows)]
         self._take(found, words, 0)
+
+    def _cell(self, column: Column, text: str, mark: DecimalMark | None) -> Cell:
+        """Return what a cell holds: one number, or words."""
+        if column.concept == "description":
+            return Cell(text, column.left, column.right)
+        found = cells(Segment(text.replace("\n", " "), (column.left, 0, column.right, 1)), mark)
+        self.has_run_together |= column.concept in SUMS and len(found) > 1
+        return found[0] if len(found) == 1 else Cell(text, column.left, column.right)
 
     def _go_on(self, words: list[Words]) -> None:
         """Leave out a cell of words alone: it is a remark or a title."""
@@ -168,11 +182,3 @@ class RuledRows(TableRows):
         """Return how many characters fill a row: a bit less than the longest has."""
         longest = max((row.right for item in self.items for row in item.words), default=0.0)
         return FULL * longest, FULL**2 * longest
-
-
-def _ruled(column: Column, text: str, mark: DecimalMark | None) -> Cell:
-    """Return the cell of a ruled column: of its rows of text, the one number it holds."""
-    if column.concept == "description":
-        return Cell(text, column.left, column.right)
-    found = cells(Segment(text.replace("\n", " "), (column.left, 0, column.right, 1)), mark)
-    return found[0] if len(found) == 1 else Cell(text, column.left, column.right)
