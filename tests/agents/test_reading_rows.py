@@ -137,11 +137,14 @@ def test_a_page_printed_sideways_is_turned(tmp_path: Path) -> None:
     assert page.tables[0].box == (50, 460, 250, 500)
 
 
-def test_one_space_of_a_typewriter_parts_no_cells(tmp_path: Path) -> None:
-    """In a font whose spaces are as wide as its letters, one parts words and two part cells."""
-    line = b"BT /F 10 Tf 50 700 Td (TOTAL HORS TAXES  12,00) Tj ET"
-    content = one_page(line).replace(b"/BaseFont/Helvetica", b"/BaseFont/Courier")
-    page = read(tmp_path, content)
+@pytest.mark.parametrize(
+    "shown",
+    [b"(TOTAL HORS TAXES  12,00) Tj", b"[(TOTAL) -600 (HORS) -600 (TAXES) -1200 (12,00)] TJ"],
+)
+def test_one_space_of_a_typewriter_parts_no_cells(shown: bytes, tmp_path: Path) -> None:
+    """In a font whose letters are equally wide, one space parts words, and two part cells."""
+    content = one_page(b"BT /F 10 Tf 50 700 Td %s ET" % shown)
+    page = read(tmp_path, content.replace(b"/BaseFont/Helvetica", b"/BaseFont/Courier"))
     assert [[s.text for s in row] for row in page.rows] == [["TOTAL HORS TAXES", "12,00"]]
 
 

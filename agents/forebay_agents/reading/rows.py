@@ -102,7 +102,7 @@ class _Layout:
     def __init__(self, pieces: Sequence[Piece], walls: Sequence[Rule]) -> None:
         self._walls = sorted(walls, key=lambda wall: wall.at)
         self._places = [wall.at for wall in self._walls]
-        self._bare_gap = _widest_bare_gap(pieces)
+        self._bare_gap, self._wide_gap = _widest_gaps(pieces)
         level, self._columns = _columns(pieces)
         self._drawn = list(self._runs(level))
 
@@ -146,7 +146,7 @@ class _Layout:
         gap, height = other.box[0] - one.box[2], lower_height(one, other)
         if gap <= WORD_GAP * height:
             return gap > -height
-        widest = height * (WIDE_GAP if other.gaps[0][1] == "meant" else self._bare_gap)
+        widest = height * (self._wide_gap if other.gaps[0][1] == "meant" else self._bare_gap)
         widest = max(widest, ONE_SPACE * other.space) + 2 * one.spacing
         return gap <= widest and not self._is_walled(one, other)
 
@@ -162,12 +162,14 @@ class _Layout:
         return False
 
 
-def _widest_bare_gap(pieces: Sequence[Piece]) -> float:
-    """Return how wide a gap without a space in it may be inside of a cell, in heights.
+def _widest_gaps(pieces: Sequence[Piece]) -> tuple[float, float]:
+    """Return how wide gaps without and with a space may be inside of a cell, in heights.
 
-    It is narrow where the spaces between words are drawn, or all about equally wide. Gaps between
-    letters that are all set apart, as in a title, tell nothing.
+    The first is narrow where spaces between words are drawn, or all about equally wide. Gaps
+    between letters that are all set apart, as in a title, tell nothing.
     """
+    if pitch := _pitch(pieces):
+        return ONE_SPACE * pitch, ONE_SPACE * pitch
     gaps, drawn, was_close = [], 0, False
     for one, other in pairwise(pieces):
         gap = (other.box[0] - one.box[2]) / lower_height(one, other)
@@ -179,7 +181,19 @@ def _widest_bare_gap(pieces: Sequence[Piece]) -> float:
     usual = median(gaps) if gaps else 0.0
     even = sum(abs(gap - usual) <= 0.2 * usual for gap in gaps)
     is_even = max(drawn, even) >= 0.6 * len(gaps)
-    return max(BARE_GAP, 1.4 * usual) if is_even else WIDE_GAP
+    return max(BARE_GAP, 1.4 * usual) if is_even else WIDE_GAP, WIDE_GAP
+
+
+def _pitch(pieces: Sequence[Piece]) -> float:
+    """Return how wide each letter is, in heights, where all are equally wide; else 0."""
+    widths = [
+        (piece.box[2] - piece.box[0]) / max(piece.height, 1.0)
+        for piece in pieces
+        if piece.texts[0].isalpha() and not is_wide(piece.texts[0])
+    ]
+    usual = median(widths) if len(widths) >= 10 else 0.0
+    even = sum(abs(width - usual) <= 0.1 * usual for width in widths)
+    return usual if len(widths) and even >= 0.9 * len(widths) else 0.0
 
 
 def _columns(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
