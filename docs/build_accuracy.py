@@ -28,7 +28,9 @@ DRAWS = (1, 2, 3)
 def tables() -> str:
     """Return what stands between the marks: tables for the samples, and sums for other draws."""
     version = pytesseract.get_tesseract_version()
-    head = "| draw | documents | fields right | lines right | rank correlation |"
+    head = (
+        "| draw | documents | fields right | lines right | rank correlation | wrong below right |"
+    )
     with printed(0) as folder:
         said = [
             f"With tesseract {version.major}.{version.minor}, and no model:",
@@ -39,7 +41,7 @@ def tables() -> str:
     for draw in DRAWS:
         with printed(draw) as folder:
             rows.append(others(draw, json.loads(checked(folder, "--json"))))
-    draws = "\n".join([head, "|---" + "|---:" * 4 + "|", *rows])
+    draws = "\n".join([head, "|---" + "|---:" * 5 + "|", *rows])
     return "\n\n".join([*said, "Other draws of the same plans:", draws])
 
 
@@ -71,7 +73,7 @@ def others(draw: int, report: Mapping[str, Any]) -> str:
     """Return the row of one draw."""
     lines, ranked = report["lines"]["accuracy"], report["rank_correlation"]
     shares = f"{100 * report['accuracy']:.1f} % | {100 * lines:.1f} %"
-    said = "-" if ranked is None else f"{ranked:.2f}"
+    said = "- | -" if ranked is None else f"{ranked:.2f} | {100 * report['separation']:.1f} %"
     return f"| {draw} | {report['documents']} | {shares} | {said} |"
 
 

@@ -153,6 +153,13 @@ def test_confidence_is_ranked_against_the_share_of_right_fields(
     assert report(*shares).rank_correlation == pytest.approx(expected)
 
 
+def test_the_best_correlation_is_that_of_the_right_order() -> None:
+    """Where most are equally right it is below one, and no order has a higher one."""
+    told = report((0.2, 5), (0.5, 4), (0.9, 5), (0.7, 5))
+    assert told.best_correlation == report((0.2, 4), (0.5, 5), (0.9, 5), (0.7, 5)).rank_correlation
+    assert told.rank_correlation < told.best_correlation < 1
+
+
 @pytest.mark.parametrize(
     ("shares", "expected"),
     [

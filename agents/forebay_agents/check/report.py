@@ -62,11 +62,15 @@ class Report:
 
         None when one of the two never differs.
         """
-        rated = self._rated
-        try:
-            return correlation(ranks([sure for sure, _ in rated]), ranks([s for _, s in rated]))
-        except StatisticsError:
-            return None
+        return _correlation(self._confidences, self._shares)
+
+    @property
+    def best_correlation(self) -> float | None:
+        """Return what the correlation would be if confidence put all documents in the right order.
+
+        It is less than one where many documents are equally right and not equally sure.
+        """
+        return _correlation(sorted(self._confidences), sorted(self._shares))
 
     @property
     def separation(self) -> float | None:
@@ -74,19 +78,24 @@ class Report:
 
         Equal confidence counts half. None when all documents are right, or none is.
         """
-        right = [sure for sure, share in self._rated if share == 1]
-        wrong = [sure for sure, share in self._rated if share < 1]
+        rated = list(zip(self._confidences, self._shares, strict=True))
+        right = [sure for sure, share in rated if share == 1]
+        wrong = [sure for sure, share in rated if share < 1]
         pairs = [(w < r) + (w == r) / 2 for w, r in product(wrong, right)]
         return sum(pairs) / len(pairs) if pairs else None
 
     @property
-    def _rated(self) -> list[tuple[float, float]]:
-        """Return confidence and share of right fields of each document that has both."""
-        return [
-            (each.confidence, each.share)
-            for each in self.documents
-            if each.fields and each.confidence is not None
-        ]
+    def _confidences(self) -> list[float]:
+        return [each.confidence for each in self._rated if each.confidence is not None]
+
+    @property
+    def _shares(self) -> list[float]:
+        return [each.share for each in self._rated]
+
+    @property
+    def _rated(self) -> list[Judged]:
+        """Return the documents that have both a confidence and fields to judge."""
+        return [each for each in self.documents if each.fields and each.confidence is not None]
 
     @property
     def groups(self) -> Groups:
@@ -110,7 +119,8 @@ class Report:
         if self.rank_correlation is not None:
             said.append(
                 "Spearman's rank correlation of confidence with the share of right fields:"
-                f" {self.rank_correlation:.2f}."
+                f" {self.rank_correlation:.2f}; in the best order it were"
+                f" {self.best_correlation:.2f}."
             )
         if self.separation is not None:
             said.append(
@@ -143,6 +153,7 @@ class Report:
             "sources": _numbers(self.groups["read from"]),
             "lines": _numbers({"all": self.lines})["all"],
             "rank_correlation": self.rank_correlation,
+            "best_correlation": self.best_correlation,
             "separation": self.separation,
             "misses": {each.document: each.misses for each in self.documents if each.misses},
         }
@@ -152,6 +163,13 @@ def ranks(values: Sequence[float]) -> list[float]:
     """Return each value's rank from 1; equal ones share the mean of theirs."""
     ordered = sorted(values)
     return [ordered.index(value) + (ordered.count(value) + 1) / 2 for value in values]
+
+
+def _correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
+    try:
+        return correlation(ranks(one), ranks(other))
+    except StatisticsError:
+        return None
 
 
 def _numbers(tallies: Mapping[str, Tally]) -> dict[str, dict[str, Any]]:
