@@ -18,6 +18,7 @@ from forebay_agents.reading.characters import LINE_HYPHEN, Character
 from forebay_agents.reading.drawings import Rule
 from forebay_agents.reading.geometry import Frame, as_shown, union, upright
 from forebay_agents.reading.pieces import (
+    STRAY_GAP,
     WORD_GAP,
     Piece,
     as_seen,
@@ -32,6 +33,9 @@ WIDE_GAP = 0.75
 
 BARE_GAP = 0.38
 """So do gaps of this width without a space in them, on a page with even spaces."""
+
+LEVEL = 0.1
+"""Lines that are this close, in heights, are on the same level."""
 
 COLUMN = 4
 """So many wide characters, each right under the one before, are written from top to bottom."""
@@ -247,13 +251,38 @@ def _title(run: Row) -> Segment:
 def _lines(runs: list[Piece]) -> list[list[Piece]]:
     """Gather the runs of each line, the highest line first."""
     lines: list[list[Piece]] = []
-    for run in sorted(runs, key=lambda run: run.base):
-        near = [line for line in lines[-3:] if on_one_line(line[0], run)]
+    for level in _levels(runs):
+        near = [line for line in lines[-3:] if _is_beside(line, level)]
         if near:
-            min(near, key=lambda line: abs(line[0].base - run.base)).append(run)
+            min(near, key=lambda line: abs(line[0].base - level[0].base)).extend(level)
         else:
-            lines.append([run])
+            lines.append(level)
     return lines
+
+
+def _levels(runs: list[Piece]) -> list[list[Piece]]:
+    """Gather the runs that stand exactly level, the highest first."""
+    levels: list[list[Piece]] = []
+    for run in sorted(runs, key=lambda run: run.base):
+        before = levels[-1][-1] if levels else None
+        if before and run.base - before.base <= LEVEL * lower_height(before, run):
+            levels[-1].append(run)
+        else:
+            levels.append([run])
+    return levels
+
+
+def _is_beside(line: list[Piece], level: list[Piece]) -> bool:
+    """Tell whether what stands on another level belongs to a line, such as a superscript."""
+    if not on_one_line(line[0], level[0]):
+        return False
+    marked = [(run.box[0], run.box[2], True) for run in line]
+    marked += [(run.box[0], run.box[2], False) for run in level]
+    marked.sort()
+    return all(
+        one[2] == other[2] or other[0] > one[1] - STRAY_GAP * level[0].height
+        for one, other in pairwise(marked)
+    )
 
 
 def _once(line: Iterable[Piece]) -> Iterator[Piece]:
