@@ -20,6 +20,9 @@ from forebay_agents.rules.names import (
 from forebay_agents.rules.places import Document, Spot
 from forebay_agents.rules.text import JAPANESE
 
+FROM = re.compile(r"\s(?:from|von|de|da|di|van)$", re.IGNORECASE)
+"""How labels end that a name follows in a sentence: 'Received from', 'Reçu de'."""
+
 CLEAR = 0.75
 """Labels from which confidence on need no other sign."""
 
@@ -85,7 +88,8 @@ def _lines(document: Document, spot: Spot, label: Label) -> Iterator[list[tuple[
         return
     if after and after[0][1] is spot:
         rest, gap = spot.text[label.end :], spot.text[label.end : label.end + 3]
-        if ":" in gap or is_polite or JAPANESE.search(rest):
+        is_spoken = FROM.search(spot.text[label.start : label.end]) is not None
+        if ":" in gap or is_polite or is_spoken or JAPANESE.search(rest):
             yield [after[0]]
         return
     if label.start > 1:
@@ -98,7 +102,8 @@ def _lines(document: Document, spot: Spot, label: Label) -> Iterator[list[tuple[
     is_exact = bool(under) and abs(under[0].box[0] - spot.box[0]) < 3
     is_next = bool(right) and right[0][1].box[0] - spot.box[2] < 3 * spot.height
     options = [below, right[:1]]
-    if right and (is_next or not (is_close and is_exact and len(below) > 1)):
+    is_grid = bool(JAPANESE.search(spot.text)) and is_exact
+    if right and not is_grid and (is_next or not (is_close and is_exact and len(below) > 1)):
         options.reverse()
     yield from (option for option in options if option)
 
@@ -159,7 +164,7 @@ def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
     for lines in address_blocks(document):
         first = lines[0]
         is_inside = top < first.box[1] / page.height < bottom
-        if not is_inside or has_contact(lines):
+        if not is_inside or (seller is None and has_contact(lines)):
             continue
         lines = _without_sender(lines)
         name = next(
@@ -170,6 +175,7 @@ def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
             company = bool(list(companies(name)))
             sure = (
                 0.62
+                - 0.06 * has_contact(lines)
                 + 0.06 * company
                 + 0.08 * bool(HONORIFIC.match(lines[0].text))
                 + 0.08 * (seller is not None)

@@ -25,7 +25,14 @@ OTHER_SIGNS = {
     "kr": "SEK NOK DKK ISK",
     "kr.": "SEK NOK DKK ISK",
     "kr,": "SEK NOK DKK ISK",
+    "R": "ZAR",
+    "RM": "MYR",
+    "Rp": "IDR",
+    "S/": "PEN",
 }
+LETTERS = frozenset({"R", "RM", "Rp"})
+"""Signs that are letters, and stand for money only right before a number."""
+
 SHORT_NAMES = {"euro": "EUR", "euros": "EUR", "yen": "JPY", "reais": "BRL", "sterling": "GBP"}
 DOLLARS = frozenset("USD CAD AUD NZD SGD HKD MXN ARS CLP COP".split())
 
@@ -77,11 +84,13 @@ def names() -> dict[str, str]:
 def pattern() -> str:
     """Return a regular expression for everything that names a currency beside a sum."""
     coded = "|".join(sorted(codes()))
-    signed = "|".join(map(re.escape, sorted(signs(), key=len, reverse=True)))
+    plain = [sign for sign in signs() if sign not in LETTERS]
+    signed = "|".join(map(re.escape, sorted(plain, key=len, reverse=True)))
+    lettered = "|".join(sign for sign in signs() if sign.isalpha() and sign in LETTERS)
     named = "|".join(map(re.escape, sorted(names(), key=len, reverse=True)))
     return (
         rf"(?:(?<![A-Za-z])(?:(?:{coded})|(?i:{named}|eur|usd|chf|gbp|dollars?))(?![A-Za-z])"
-        rf"|(?<![A-Za-z])(?:{signed})(?![a-z]))"
+        rf"|(?<![A-Za-z])(?:{signed})(?![a-z])|(?<![\w.])(?:{lettered})(?=\s?\d))"
     )
 
 

@@ -21,6 +21,8 @@ BEFORE = re.compile(
 )
 """What may stand before a kind in a title: 'Master Services Agreement', 'Ihre Rechnung'."""
 
+YOURS = re.compile(r"(?:your|ihre?|votre|su|la sua|la tua|a sua|uw|je|tu)\s", re.IGNORECASE)
+
 AFTER = re.compile(
     r"\s*(?:(?:[A-ZÀ-Þ][\w'’-]*\s+){0,3}(?i:"
     r"\(?\d{4}\)?|[(\[][^)\]]*[)\]]|(?:of|for|de|über|vom|für|du|del|dal|van|voor|pour|para|from|von|der)\b.*"
@@ -84,6 +86,8 @@ def _titles(document: Document) -> Iterator[Candidate]:
     for spot in document.first:
         if spot.row >= TITLE_ROWS:
             return
+        if document.is_head(document.row(spot)):
+            continue
         for label in spot.labels:
             for name in sorted(
                 name for group, name in label.meanings if group in ("kind", "number")
@@ -100,7 +104,7 @@ def _confidence(document: Document, spot: Spot, label: Label, name: str) -> floa
     before, after = spot.text[: label.start], spot.text[label.end :]
     is_kind = label.means("kind", name)
     word = spot.text[label.start : label.end]
-    is_plain = word[:1].islower() and not JAPANESE.match(word)
+    is_plain = word[:1].islower() and not JAPANESE.match(word) and not YOURS.fullmatch(before)
     if is_plain or not BEFORE.fullmatch(before) or letters(before) > 40:
         return 0.0
     if not is_kind:

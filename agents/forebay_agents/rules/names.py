@@ -11,7 +11,7 @@ FORMS = (
     r"(?:Beteiligungs|Verwaltungs)?(?:g?GmbH|GMBH|Gmbh|AG|KG|OHG|UG|SE|KGaA|mbH)(?: ?\(haftungsbeschränkt\))?"
     r"(?: ?& ?Co\.? ?(?:KGaA|KG|OHG))?|e\.? ?K(?:fr|fm)?\.?|e\.? ?V\.|e\.? ?G\.|eG|e\.?U\.|GbR|eGbR|PartG(?: ?mbB)?"
     r"|(?:Pty\.?|Pte\.?|Pvt\.?|Co\.?,?)? ?(?:Ltd|LTD|Limited|LIMITED)\.?|PLC|plc|Plc|LLP|L\.L\.P\.|LLC|L\.L\.C\.|Inc|INC|Incorporated"
-    r"|Corp|CORP|Corporation|Company|S\.? ?[àa]\.? ?r\.? ?l\.?|S\.A\.R\.L\.?|SARL|SASU|SAS|S\.A\.S\.?|EURL|E\.U\.R\.L\.?|SNC|SCOP|SCI|SELARL|SCP"
+    r"|Corp|CORP|Corporation|Company|S\.? ?[àa]\.? ?r\.? ?l\.?|S\.A\.R\.L\.?|S[àa]rl|A\.S\.D\.|SCA|SARL|SASU|SAS|S\.A\.S\.?|EURL|E\.U\.R\.L\.?|SNC|SCOP|SCI|SELARL|SCP"
     r"|S\.? ?A\.? ?U\.?|S\.A\.?|SA|SPRL|SRL|S\.? ?R\.? ?L\.?(?: ?S\.?)?|Srls?|S\.? ?[pP]\.? ?A\.?|SpA|S\.n\.c\.|S\.a\.s\.|Snc|Sas"
     r"|S\.? ?L\.? ?U\.?|S\.L\.?(?: ?N\.E\.)?|SL|S\. ?Coop\.?|C\.B\.|Unipessoal,? L\.?da\.?|Lda|LDA|L\.da|Ltda|LTDA|EIRELI|S/A|EPP"
     r"|B\. ?V\.|b\. ?v\.|BV|N\. ?V\.|NV|BVBA|V\.?O\.?F\.?|C\.V\.|A/S|ApS|AB|AS|Oyj?|Sp\. ?z ?o\. ?o\.|s\.r\.o\.|K\.K\.|GK|d\.o\.o\."
@@ -35,21 +35,28 @@ JAPANESE_COMPANY = re.compile(
 )
 
 HONORIFIC = re.compile(
-    r"(?:(?:an\s+)?(?:herrn?|frau|firma|familie|fam\.|eheleute)(?:\s+und\s+(?:frau|herrn?))?|m\.|m\.? (?:ou|et) mme|mme\.?|mlle|monsieur|madame"
+    r"(?:m/s\.?:?|messrs\.?|attn\.?:?|att\.?:|t\.?a\.?v\.?|z\. ?hd\.?(?: v\.)?|(?:an\s+)?(?:herrn?|frau|firma|familie|fam\.|eheleute)(?:\s+und\s+(?:frau|herrn?))?|m\.|m\.? (?:ou|et) mme|mme\.?|mlle|monsieur|madame"
     r"|mademoiselle|société|ste\.?|sté\.?|sig\.?(?:ra|re)?|sr\.?|sra\.?|srta\.?|dhr\.?|de heer|mevr?\.?|mevrouw|spett\.?(?:le|abile)?(?: ditta)?"
-    r"|egr\.? ?sig\.?|gent\.?(?:le|ma|mo)?(?: sig\.?ra)?|exm[oa]\.?\(?s?\)?\.? ?s(?:enhor|r)\.?\(?(?:es|a)?\)?\.?)\s+(?=(?-i:[A-ZÀ-Þ0-9]))",
+    r"|egr\.? ?sig\.?|gent\.?(?:le|ma|mo)?(?: sig\.?ra)?|d\.[ªa]|exm[oa]\.?\(?s?\)?\.? ?s(?:enhor|r)\.?\(?(?:es|a)?\)?\.?)\s+(?=(?-i:[A-ZÀ-Þ0-9]))",
     re.IGNORECASE,
 )
+ADDRESS_FORM = re.compile(
+    r"herrn?|frau|firma|familie|monsieur|madame|mademoiselle|m\. et mme|mme|sig\.?(?:ra)?|egr\.? sig\.?|spett\.?(?:le)?|"
+    r"exmo\.?(?:\(?s?\)?)? s(?:enhor|r)\.?(?:es)?|de heer|mevrouw|sr\.?|sra\.?|mr\.?|mrs\.?",
+    re.IGNORECASE,
+)
+"""Forms of address that take a line of their own."""
+
 POLITE = re.compile(r"\s*(?:御中|様|殿|さま)\s*$")
 
 POSTAL = re.compile(
-    r"[^\W\d]+ (?!19|20)\d{4}$|(?:^|\s)\d{3} \d{2} [A-ZÀ-Þ]|(?:^|[\s,·•|(-])(?:(?:[A-Z]{1,2}[- ])?\d{4,5}(?:[ -]\d{3})?,?\s+[A-ZÀ-Þ(][\w'’.-]+|\d{4} ?[A-Z]{2}\b|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b"
+    r"^\d{4,5}$|[^\W\d]+ (?!19|20)\d{4}$|(?:^|\s)\d{3} \d{2} [A-ZÀ-Þ]|(?:^|[\s,·•|(-])(?:(?:[A-Z]{1,2}[- ])?\d{4,5}(?:[ -]\d{3})?,?\s+[A-ZÀ-Þ(][\w'’.-]+|\d{4} ?[A-Z]{2}\b|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b"
     r"|[A-Z]{2},? \d{5}(?:-\d{4})?\b|[A-Z]\d[A-Z] ?\d[A-Z]\d\b|(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT) \d{4}\b|〒?\d{3}-\d{4}(?!\d)|\d{5}-\d{3}\b)"
     r"|〒|[都道府県].{1,6}[市区町村郡]"
 )
 CONTACT = re.compile(
     r"@|www\.|https?:|\b(?:tel|phone|fax|telefon|téléphone|tél|teléfono|telefono|telefone|telefoon|mobile?|iban|bic|swift|vat|ust|siret|siren|rcs|nif|cif"
-    r"|p\.? ?iva|c\.f|nipc|kvk|btw|abn|gstin|gst|uid|pan|ein|hrb|hra|steuernummer|steuer-nr|tva|cnpj)\b|\bt\d{3}|登録番号|電話|☎|〒",
+    r"|p\.? ?iva|part\. iva|partita iva|c\.f|cod\. fisc|codice fiscale|nipc|kvk|btw|abn|gstin|gst|uid|pan|ein|hrb|hra|steuernummer|steuer-nr|tva|cnpj)\b|\bt\d{3}|登録番号|電話|☎|〒",
     re.IGNORECASE,
 )
 PARTICLE = re.compile(
@@ -118,6 +125,8 @@ def is_name(line: str, *, is_loose: bool = False) -> bool:
     With `is_loose` it may also begin small, as 'de Lattre Alexis' does.
     """
     if not 2 <= letters(line) <= 60 or NO_NAME.search(line) or len(line.split()) > 9:
+        return False
+    if ADDRESS_FORM.fullmatch(line):
         return False
     if is_address(line) or is_country(line) or re.fullmatch(r"\D+\s\d+\s?[a-zA-Z]?", line):
         return False

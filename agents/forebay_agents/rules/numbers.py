@@ -11,7 +11,7 @@ from forebay_agents.rules.text import letters
 
 TOKEN = re.compile(r"[#№]?\s?(?=[^\s,;]*\d)(?P<number>[A-Za-z0-9][\w./#\-–]*[\w]|\d)")
 PREFIX = re.compile(
-    r"(?P<number>[A-Z]{1,5}(?:[ .]?[A-Z0-9]{1,6})?(?:[ /-]{1,3}[A-Z]?\d[\w./-]*){1,4}|\d{1,6}(?: [\d/-]+){1,4})(?=$|[,;)]|\s[^\W\d]{3})"
+    r"(?P<number>[A-Z]{1,5}(?:[ .]?[A-Z0-9]{1,6})?(?:[ /-]{1,3}[A-Z]?\d[\w./-]*){1,4}|\d{1,6}(?: (?:\d[\w./-]*|[/-]|[A-Z]{1,3}(?= \d))){1,4})(?=$|[,;)]|\s[^\W\d]{3})"
 )
 """A number in several words: 'RE 2026 0017', 'FT A/123', '2026 / 17'."""
 

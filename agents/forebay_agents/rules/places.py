@@ -24,6 +24,9 @@ SPACES: dict[Source, float] = {"text": 1.3, "ocr": 1.9, "vision": 1.3, "none": 1
 MISREAD = re.compile(r"\b([Nn])\.?[29](?=\s|:|$)")
 """How OCR often reads n° and nº."""
 
+IN_SUMS = frozenset({("amount", "amount")})
+"""What a label means that is part of a sum, as in 金12,345円."""
+
 FILLER = " :.#=>*|)]}"
 
 
@@ -50,7 +53,8 @@ class Spot:
 
     def begins_with_label(self) -> bool:
         """Tell whether it begins with a label that is no part of a value."""
-        return any(label.start <= 1 and self._is_firm(label) for label in self.labels[:1])
+        label = self.labels[0] if self.labels and self.labels[0].start <= 1 else None
+        return label is not None and self._is_firm(label) and label.meanings != IN_SUMS
 
     def _is_firm(self, label: Label) -> bool:
         rest = self.text[label.end :].strip()
@@ -83,11 +87,7 @@ class Document:
 
     def __post_init__(self) -> None:
         self.sheets = [
-            [
-                _spots(row, page, index)
-                for index, row in enumerate(page.rows)
-            ]
-            for page in self.pages
+            [_spots(row, page, index) for index, row in enumerate(page.rows)] for page in self.pages
         ]
 
     @cached_property
@@ -200,8 +200,6 @@ class Document:
 
         Cells are centred, and scans are slanted, so that a value may stand a little off its label.
         """
-        if self._right(spot):
-            return []
         middle = (spot.box[1] + spot.box[3]) / 2
         rows = self.sheet(spot)[max(spot.row - 1, 0) : spot.row + 2]
         near = [

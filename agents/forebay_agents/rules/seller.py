@@ -90,7 +90,7 @@ def _mentions(document: Document) -> Iterator[Mention]:
         if sender is None and is_address(spot.text):
             continue
         name = clean_name(sender["name"] if sender else spot.text)
-        if name and sender and (is_street_name(name) or name[0].isdigit()):
+        if name and sender and (is_street_name(name) or name[0].isdigit() or ":" in name):
             continue
         if name and (sender or (lines and _is_on_top(document, spot))):
             yield Mention(name, spot, 0.16 + _place(document, spot, lines, 1.0), False)

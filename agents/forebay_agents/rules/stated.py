@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from forebay_agents.rules.amounts import Amount, only_amounts
+from forebay_agents.rules.amounts import Amount, amounts, only_amounts
 from forebay_agents.rules.candidates import Candidate
 from forebay_agents.rules.dates import readings
 from forebay_agents.rules.labels import RATE, Label
@@ -36,8 +36,8 @@ def stated(document: Document, name: str, confidence: float) -> Iterator[Sum]:
 
     A column gives its first sum, its last, and all of them added.
     """
-    for spot, label in document.questions("amount", name):
-        sure = confidence - 0.1 * label.means("amount", "other")
+    for spot, label in (*document.questions("amount", name), *_trailing(document, name)):
+        sure = confidence - 0.1 * label.means("amount", "other") - 0.12 * (not label.leads)
         beside = list(_beside(document, spot, label))
         if beside:
             yield _sum(document, spot, *beside[-1], sure)
@@ -46,6 +46,21 @@ def stated(document: Document, name: str, confidence: float) -> Iterator[Sum]:
         else:
             for amount, place in _around(document, spot, label):
                 yield _sum(document, spot, amount, place, sure - 0.06)
+
+
+def _trailing(document: Document, name: str) -> Iterator[tuple[Spot, Label]]:
+    """Yield labels that end a few words of their own, or a sentence: 'Fees total', 'the sum of'."""
+    if name not in ("total", "sum", "amount"):
+        return
+    for spot in document.spots:
+        for label in spot.labels[-1:]:
+            is_last = is_remark(spot.text[label.end :])
+            is_short = label.start < 25 and not re.search(r"\d", spot.text[: label.start])
+            is_spoken = name == "amount" and label.end - label.start >= 9
+            if label.leads or not label.means("amount", name):
+                continue
+            if (is_last and is_short and name != "amount") or is_spoken:
+                yield spot, label
 
 
 def pairs(document: Document) -> Iterator[tuple[Sum, Sum]]:
@@ -63,6 +78,14 @@ def pairs(document: Document) -> Iterator[tuple[Sum, Sum]]:
                 for other in sums[index + 1 : 5]:
                     larger, smaller = sorted((one, other), key=lambda each: -abs(each.value))
                     yield larger, smaller
+
+
+def signed(document: Document) -> Iterator[Sum]:
+    """Yield the sums with a currency, wherever they stand."""
+    for spot in document.spots:
+        for amount in amounts(spot.text):
+            if amount.sign:
+                yield _sum(document, spot, amount, spot, 0.5)
 
 
 def printed(document: Document, value: Decimal) -> Sum | None:

@@ -8,7 +8,7 @@ from itertools import combinations
 from forebay_agents.findings import Found, Name
 from forebay_agents.rules.candidates import Candidate, choose
 from forebay_agents.rules.places import Document
-from forebay_agents.rules.stated import Sum, pairs, printed, stated
+from forebay_agents.rules.stated import Sum, pairs, printed, signed, stated
 
 CLOSE = Decimal("0.02")
 """How far a sum of rounded sums may be off."""
@@ -70,6 +70,12 @@ class Statements:
                 if found := printed(self.document, net.value + tax.value):
                     yield found
 
+    def lone(self) -> Iterator[Sum]:
+        """Yield the sum of a document that has only one, as some receipts do."""
+        sums = list(signed(self.document))
+        if len({each.value for each in sums}) == 1:
+            yield sums[0]
+
     def contradict(self, total: Decimal) -> bool:
         """Tell whether one net and some tax are stated that do not make the total."""
         return len({net.value for net in self.nets}) == 1 and bool(self.taxes)
@@ -107,6 +113,8 @@ def find_totals(document: Document, kind: str) -> Totals:
     """Return total, net and tax as far as they are stated; sums that add up are taken first."""
     statements = Statements(document, kind)
     said = _totals(document, kind) or list(statements.unlabelled())
+    if kind == "receipt" and not said:
+        said = list(statements.lone())
     totals = [_checked(each, statements) for each in said]
     total = choose(document, [each.candidate(each.confidence) for each in totals])
     if total is None:

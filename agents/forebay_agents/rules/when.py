@@ -15,6 +15,9 @@ from forebay_agents.rules.places import Answer, Document
 
 TITLE_ROWS = 45
 SENTENCE_ROWS = 25
+LONG = 9
+"""From how many letters on a label counts in the middle of a sentence."""
+
 HOW = {"within": 0.0, "right": 0.0, "below": -0.02}
 GAP = re.compile(r"\W*(?:[^\W\d]+\.?\W*){0,3}")
 """What may stand between a label and its date: 'le', 'den', a day of the week."""
@@ -40,6 +43,7 @@ class Calendar:
 
 def find_date(document: Document, calendar: Calendar, kind: str) -> Found | None:
     """Return the date under a label for this kind or any, after the title, or alone on top."""
+
     def labelled(name: str, confidence: float) -> list[Candidate]:
         return list(_labelled(document, calendar, name, confidence, kind))
 
@@ -70,12 +74,26 @@ def _only(document: Document, calendar: Calendar) -> Found | None:
 
 def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> Found | None:
     """Return the printed day, else the one that terms give which count from the document's date."""
-    offered = list(_labelled(document, calendar, "due", 0.93, "due"))
+    offered = list(_labelled(document, calendar, "due", 0.93, "due")) or list(
+        _due_in_sentences(document, calendar)
+    )
     if day:
         offered = [each for each in offered if each.value >= day.value] or offered
     if offered:
         return choose(document, offered)
     return _from_terms(document, day) if day else None
+
+
+def _due_in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]:
+    """Yield the dates right after the words for it in a sentence: '… will be debited on 5 May'."""
+    for spot in document.spots:
+        for label in spot.labels:
+            if label.leads or not label.means("date", "due") or label.end - label.start < LONG:
+                continue
+            reading = next(readings(spot.text[label.end :]), None)
+            read = calendar.read(reading) if reading and reading.start < 6 else None
+            if read:
+                yield Candidate(read[0].isoformat(), 0.8 * read[1], spot, spot.text)
 
 
 def _labelled(
