@@ -28,9 +28,7 @@ DRAWS = (1, 2, 3)
 def tables() -> str:
     """Return what stands between the marks: tables for the samples, and sums for other draws."""
     version = pytesseract.get_tesseract_version()
-    head = (
-        "| draw | documents | fields right | lines right | rank correlation | wrong below right |"
-    )
+    heads = ("draw", "documents", "fields right", "lines right", "rank correlation", "wrong lower")
     with printed(0) as folder:
         said = [
             f"With tesseract {version.major}.{version.minor}, and no model:",
@@ -41,7 +39,7 @@ def tables() -> str:
     for draw in DRAWS:
         with printed(draw) as folder:
             rows.append(others(draw, json.loads(checked(folder, "--json"))))
-    draws = "\n".join([head, "|---" + "|---:" * 5 + "|", *rows])
+    draws = "\n".join(["| " + " | ".join(heads) + " |", "|---" + "|---:" * 5 + "|", *rows])
     return "\n\n".join([*said, "Other draws of the same plans:", draws])
 
 

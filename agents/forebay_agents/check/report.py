@@ -119,7 +119,7 @@ class Report:
         if self.rank_correlation is not None:
             said.append(
                 "Spearman's rank correlation of confidence with the share of right fields:"
-                f" {self.rank_correlation:.2f}; in the best order it were"
+                f" {self.rank_correlation:.2f}; in the best order it would be"
                 f" {self.best_correlation:.2f}."
             )
         if self.separation is not None:
