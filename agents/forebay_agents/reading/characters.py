@@ -18,6 +18,9 @@ CHARACTERS = 200_000
 LINE_HYPHEN = "\ufffe"
 """What stands for a hyphen at a line's end, where the word goes on in the next line."""
 
+RADICALS = str.maketrans("⺠⻁⻄⻆⻑⻘⻝⻤⻩⻲", "民虎西角長青食鬼黄亀")
+"""Parts of characters that printers confuse with whole ones, and that Unicode does not map."""
+
 SLANT = 10
 """Degrees by which words may be off the level to count as level."""
 
@@ -122,7 +125,8 @@ class _Reader:
         self._styles: dict[int | None, _Style] = {}
 
     def text(self, index: int) -> str:
-        """Return a character, plain: ligatures as letters, no soft hyphen, never a surrogate.
+        """Return a character, plain: ligatures as letters, radicals as the characters that look
+        like them, no soft hyphen, never a surrogate.
 
         It is empty for the second half of one that pdfium gives in two.
         """
@@ -137,8 +141,9 @@ class _Reader:
             return "\ufffd"
         if code == 0xAD:
             return LINE_HYPHEN
-        text = chr(code)
-        return unicodedata.normalize("NFKC", text) if 0xFB00 <= code <= 0xFB06 else text
+        if 0xFB00 <= code <= 0xFB06 or 0x2F00 <= code <= 0x2FDF:
+            return unicodedata.normalize("NFKC", chr(code))
+        return chr(code).translate(RADICALS)
 
     def _code(self, index: int) -> int | None:
         """Return a character's number; None for the second half of one given in two."""

@@ -109,8 +109,7 @@ def is_leftward(text: str) -> bool:
 def _joined(texts: list[str], gaps: list[tuple[float, Gap]], height: float) -> str:
     """Return letters with spaces between words, and none between spaced-out letters."""
     height = max(height, 1.0)
-    are_letters = 3 < len(texts) > sum(map(len, texts)) * 0.75
-    spacing = median(gap for gap, _ in gaps[1:]) if are_letters else 0.0
+    spacing = _spacing(texts, gaps)
     is_spaced = spacing > WORD_GAP * height
     parts = [texts[0]]
     for letter, (gap, kind) in zip(texts[1:], gaps[1:], strict=True):
@@ -123,6 +122,14 @@ def _joined(texts: list[str], gaps: list[tuple[float, Gap]], height: float) -> s
             least = (STRAY_GAP if wide or kind == "" else WORD_GAP) * height
         parts += [" ", letter] if kind == "meant" or gap > least else [letter]
     return _unspaced("".join(parts).strip())
+
+
+def _spacing(texts: list[str], gaps: list[tuple[float, Gap]]) -> float:
+    """Return how far apart letters are set; 0 where some stand close, as they do in words."""
+    letters = sorted(gap for gap, kind in gaps[1:] if kind != "meant")
+    if len(letters) < 3 or sum(map(len, texts)) > 1.3 * len(texts):
+        return 0.0
+    return median(letters) if letters[len(letters) // 5] > 0.5 * median(letters) else 0.0
 
 
 def _unspaced(text: str) -> str:
