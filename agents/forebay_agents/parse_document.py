@@ -88,7 +88,8 @@ def _content(attempt: Attempt, place: Place) -> Iterator[bytes]:
 
 def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Place) -> Result:
     """Read all pages, find what they say, and return it as a result."""
-    model = Model.from_environment()
+    xml = _invoice_inside(reader)
+    model = None if _is_whole(xml) else Model.from_environment()
     lines = LineReader()
     look = partial(_look, attempt, reader.notes)
     with Gathering(reader.pages) as gathering, PageSpool() as spool:
@@ -99,7 +100,6 @@ def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Pl
                 spool.add_page(page)
         if all(page.is_broken for page in gathering.summaries):
             raise DocumentError("bad_input", "The PDF is broken: none of its pages can be read.")
-        xml = _invoice_inside(reader)
         fields: dict[Name, Found] = look("the fields", partial(find_fields, gathering.edges), {})
         rules = Findings(fields, lines.lines, lines.notes)
         said = model.extract(spool.pages(), attempt, checkpoints) if model else None
@@ -128,6 +128,11 @@ def _invoice_inside(reader: Reader) -> Findings | None:
         except ValueError as error:
             reader.notes.append(str(error))
     return found
+
+
+def _is_whole(xml: Findings | None) -> bool:
+    """Tell an e-invoice's XML that leaves a model nothing to find."""
+    return xml is not None and "total" in xml.fields and bool(xml.lines)
 
 
 def _look(

@@ -12,13 +12,15 @@ from typing import Any
 import pytest
 
 from forebay.agent import Reject, Retry
-from forebay_agents.models import Vision
+from forebay_agents.findings import Findings
+from forebay_agents.models import Model, Vision
 from forebay_agents.pages import Page, Segment
 from forebay_agents.parse_document import run
 from forebay_agents.reading.reader import Reader
 from forebay_agents.rules.lines import LineReader
 from forebay_agents.scans import LANGUAGES
 from forebay_agents.spool import Spool
+from forebay_lab.samples import write_samples
 from support.scans import FakeTesseract, write_scan
 
 from .conftest import Parse, RecordedAttempt, accepted
@@ -128,6 +130,30 @@ def test_broken_pages_are_told_and_only_broken_pages_are_refused(
     count = 2
     with pytest.raises(Reject, match="none of its pages"):
         parse(tmp_path / "two.pdf")
+
+
+class DearModel:
+    """Find nothing, and count how often it is asked."""
+
+    asked = 0
+
+    def extract(self, *_: object) -> Findings:
+        self.asked += 1
+        return Findings()
+
+
+@pytest.mark.parametrize(("name", "asked"), [("de-zugferd", 0), ("rechnung", 1)])
+def test_a_model_is_asked_only_for_what_no_xml_says(
+    tmp_path: Path, parse: Parse, monkeypatch: pytest.MonkeyPatch, name: str, asked: int
+) -> None:
+    """An e-invoice that carries its total and its lines as XML costs no call of a model."""
+    model = DearModel()
+    monkeypatch.setattr(Model, "from_environment", lambda: model)
+    write_samples(tmp_path, [name])
+    data = parse(tmp_path / f"{name}.pdf").data
+    assert model.asked == asked
+    assert data["fields"]["kind"] == "invoice"
+    assert data["evidence"]["total"]["source"] == ("text" if asked else "xml")
 
 
 def test_rules_that_fail_cost_no_document(

@@ -230,6 +230,7 @@ def test_an_interrupt_ends_it_at_once(tmp_path: Path, number: signal.Signals, co
     give_up_at = time.monotonic() + 20
     while fake.calls < 2:
         assert time.monotonic() < give_up_at
+        assert parse.poll() is None, parse.communicate()
         time.sleep(0.02)
     began = time.monotonic()
     parse.send_signal(number)

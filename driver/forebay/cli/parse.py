@@ -39,7 +39,7 @@ def parse(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[FILES]...", readable=False, help="PDF files, or folders that hold some."
+            metavar="FILES", readable=False, help="PDF files, or folders that hold some."
         ),
     ] = None,
     as_json: Annotated[
