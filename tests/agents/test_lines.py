@@ -332,6 +332,26 @@ def test_absurd_pages_take_no_time(text: str) -> None:
     assert read(page(GERMAN, VALVE), absurd) == [VALVE]
 
 
+def test_prices_that_make_the_total_are_amounts() -> None:
+    """A shop may call the sum of a line its price: the total below tells."""
+    columns = (60.0, -340.0, -520.0)
+    heads = ("Produkt", "Anzahl", "Preis")
+    items = (("Sencha", "2", "43,80 €"), ("Kanne", "1", "26,50 €"))
+    sums = page(heads, *items, ("Zwischensumme", "", "70,30 €"), columns=columns)
+    other = page(heads, *items, ("Zwischensumme", "", "114,10 €"), columns=columns)
+    assert read(sums) == [("Sencha", "2", None, "43.80"), ("Kanne", "1", None, "26.50")]
+    assert read(other) == [("Sencha", "2", "43.80", None), ("Kanne", "1", "26.50", None)]
+
+
+def test_numbers_that_all_descriptions_begin_with_are_quantities() -> None:
+    """A receipt counts before the words; one number among other lines belongs to the words."""
+    heads = ("Descripción", "", "", "Importe")
+    counted = page(heads, ("2 LECHE", "", "", "1.90"), ("1 PAN", "", "", "0.95"))
+    mixed = page(heads, ("24 Module", "", "", "8.00"), ("Montage", "", "", "0.95"))
+    assert read(counted) == [("LECHE", "2", None, "1.90"), ("PAN", "1", None, "0.95")]
+    assert [line[:2] for line in read(mixed)] == [("24 Module", None), ("Montage", None)]
+
+
 def test_without_heads_lines_are_what_a_sum_adds_up() -> None:
     """Words and amounts above a total that they make are lines, else they are none."""
     lines = (("Bread", "", "", "1.79"), ("Milk", "", "", "2.38"), ("Deposit", "", "", "-0.50"))

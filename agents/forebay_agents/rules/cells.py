@@ -14,7 +14,7 @@ from forebay_agents.rules.columns import place
 from forebay_agents.rules.dates import months
 from forebay_agents.rules.text import fold, normal
 
-UNIT = r"[^\W\d_]{1,9}[.²³\d]?"
+_UNIT = r"[^\W\d_]{1,9}[.²³\d]?"
 """What may stand behind a quantity: 3 Stk, 2 h, 3 式."""
 
 _RADICAL = re.compile(r"[\u2e80-\u2fdf\uf900-\ufaff]")
@@ -23,7 +23,7 @@ _RADICAL = re.compile(r"[\u2e80-\u2fdf\uf900-\ufaff]")
 _RAND = r"R(?=\s?\d[\d ,.]*[.,]\d\d(?!\d))"
 """A currency of one letter, which is one only before cents."""
 
-_SHORT = re.compile(r"^(\d+(?:[.,]\d+)?)([^\W\d_]{1,4}[.²³\d]?)$")
+_SHORT = re.compile(r"^([\d.,]*\d)([^\W\d_]{1,4}[.²³\d]?)$")
 """A quantity with its unit close behind it: 3x, 80g."""
 
 MARKS = r"[A-Z]?[ *]{0,2}"
@@ -67,14 +67,14 @@ def cells(segment: Segment, mark: DecimalMark | None) -> list[Cell]:
         return [cell for cell, _, _ in found]
     if len(found) == 1 and found[0][1] == 0 and not found[0][0].is_rate:
         cell, _, end = found[0]
-        if re.fullmatch(rf"\s?(?:{currencies.pattern()}?\s?/?{UNIT}|{MARKS})", text[end:]):
+        if re.fullmatch(rf"\s?(?:{currencies.pattern()}?\s?/?{_UNIT}|{MARKS})", text[end:]):
             return [Cell(printed, left, right, cell.number, text[end:].strip())]
     return [Cell(printed, left, right)]
 
 
 def shown(text: str) -> str:
     """Return `text` as it looks: single spaces, and characters for the radicals like them."""
-    plain = " ".join(text.split())
+    plain = re.sub(r"\s*・\s*", "・", " ".join(text.split()))
     return _RADICAL.sub(lambda match: unicodedata.normalize("NFKC", match[0]), plain)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 
@@ -78,8 +78,22 @@ def line(
 ) -> Line:
     """Return a line; words that begin with the quantity lose it when nothing else tells it."""
     said, words = counted(text, price, amount) if quantity is None else (quantity, text)
+    words = re.sub(r"^[x×]\s", "", words)
     values = (None if value is None else f"{value:f}" for value in (said, price, amount))
     return Line(words, *values, page=page)
+
+
+def with_counts(lines: list[Line]) -> list[Line]:
+    """Return the lines with the number that all their descriptions begin with as quantity."""
+    counts = [re.fullmatch(r"(\d{1,4}) (?=[^\W\d_])(.+)", line.description) for line in lines]
+    if any(line.quantity is None and not count for line, count in zip(lines, counts, strict=True)):
+        return lines
+    return [
+        replace(line, quantity=count[1], description=count[2])
+        if count and line.quantity is None
+        else line
+        for line, count in zip(lines, counts, strict=True)
+    ]
 
 
 def words_of(cells: Sequence[Cell], top: float, bottom: float) -> Iterator[Words]:

@@ -1,5 +1,6 @@
 """Find line items without any heads: rows of words and a sum, which the sum below them adds up."""
 
+import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,10 +9,10 @@ from decimal import Decimal
 from forebay_agents.findings import Line
 from forebay_agents.pages import Row
 from forebay_agents.rules.amounts import DecimalMark
-from forebay_agents.rules.cells import Cell, cells, numbers_in
+from forebay_agents.rules.cells import Cell, cells, numbers_in, parts
 from forebay_agents.rules.figures import by_arithmetic, multiply
 from forebay_agents.rules.heads import is_carried, is_total
-from forebay_agents.rules.items import line
+from forebay_agents.rules.items import line, with_counts
 from forebay_agents.sums import last_digit
 
 ROWS = 300
@@ -41,30 +42,27 @@ class ListedLines:
 
     def read(self, row: Row, mark: DecimalMark | None, page: int) -> None:
         """Take a row: it may be a line, say how many there were of the line above, or sum up."""
-        every = [cell for segment in row for cell in cells(segment, mark)]
-        sums = [cell for cell in every if cell.number is not None and not cell.is_rate]
-        text = " ".join(cell.text for cell in every)
+        whole = [cell for segment in row for cell in cells(segment, mark)]
+        text = " ".join(cell.text for cell in whole)
+        last = next((cell for cell in reversed(whole) if _is_sum(cell)), None)
         if self._counts(text, mark):
             return
-        if not sums:
-            self._title = text
+        title, self._title = self._title, "" if last else text
+        if last is None or last.number is None:
             return
-        amount, end = sums[-1].number or Decimal(0), sums[-1].left
-        words = [cell for cell in every if (cell.number is None or cell.unit) and cell.left < end]
-        if any(is_carried(cell.text) or is_total(cell.text) for cell in words):
-            self._add_up(amount, sums[-1].right)
-            self._taxes.append(amount)
-        else:
-            new = _counted_below(self._title, text, mark, page)
-            new = new or _line(every, words, page, amount)
-            if _letters(new.description) > 1:
-                self._above.append(_Sum(new, amount, sums[-1].right))
-                self._taxes = []
-        self._title = ""
+        words = _words(whole, last)
+        if any(is_carried(word) or is_total(word) for word in words):
+            self._add_up(last.number, last.right)
+            self._taxes.append(last.number)
+            return
+        new = _counted_below(title, text, mark, page) or _line(row, words, last, mark, page)
+        if _letters(new.description) > 1:
+            self._above.append(_Sum(new, last.number, last.right))
+            self._taxes = []
 
     def _counts(self, text: str, mark: DecimalMark | None) -> bool:
         """Take "2 x 1,19" below a line of 2,38 for its quantity and price."""
-        values = numbers_in(text, mark)
+        values = numbers_in(re.sub(r"(\d)([^\W\d_])", r"\1 \2", text), mark)
         if not self._above or len(values) != 2 or not multiply(*values, self._above[-1].amount):
             return False
         last = self._above.pop()
@@ -84,7 +82,7 @@ class ListedLines:
             near = last_digit(total) if run > 2 and abs(total) >= 100 * last_digit(total) else 0
             is_made = run > 1 and abs(made - total) <= near
             if (is_made or made in goals) and run > len(self.lines):
-                self.lines = [each.line for each in list(self._above)[-run:]]
+                self.lines = with_counts([each.line for each in list(self._above)[-run:]])
 
 
 def _counted_below(title: str, text: str, mark: DecimalMark | None, page: int) -> Line | None:
@@ -100,7 +98,20 @@ def _letters(text: str) -> int:
     return sum(map(str.isalpha, text))
 
 
-def _line(every: Sequence[Cell], words: Sequence[Cell], page: int, amount: Decimal) -> Line:
-    found = by_arithmetic(every)
-    quantity, price, _ = found.chosen() if found else (None, None, None)
-    return line(" ".join(cell.text for cell in words), quantity, price, amount, page)
+def _line(row: Row, words: list[str], last: Cell, mark: DecimalMark | None, page: int) -> Line:
+    """Return the line of words before a sum; of numbers among them those that make it."""
+    for split in (cells, parts):
+        every = [cell for segment in row for cell in split(segment, mark)]
+        if found := by_arithmetic(every):
+            return line(" ".join(_words(every, last)), *found.chosen(), page)
+    return line(" ".join(words), None, None, last.number, page)
+
+
+def _words(cells: Sequence[Cell], last: Cell) -> list[str]:
+    """Return the words among `cells` that stand before the `last` sum of their row."""
+    return [cell.text for cell in cells if not _is_sum(cell, bare=True) and cell.left < last.left]
+
+
+def _is_sum(cell: Cell, *, bare: bool = False) -> bool:
+    """Tell a number that is no rate, and has nothing behind it if it is to be bare."""
+    return cell.number is not None and not (cell.unit if bare else cell.is_rate)

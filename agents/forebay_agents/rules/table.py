@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 
 from forebay_agents.findings import Line
 from forebay_agents.pages import Row, Segment
-from forebay_agents.rules.amounts import DecimalMark
+from forebay_agents.rules.amounts import UNIT, DecimalMark
 from forebay_agents.rules.cells import Cell, cells, shown
 from forebay_agents.rules.columns import SUMS, Column
 from forebay_agents.rules.figures import Figures, by_arithmetic, figures
 from forebay_agents.rules.fit import Fit, fit
-from forebay_agents.rules.heads import is_carried, is_total
-from forebay_agents.rules.items import Item, Words, description, words_of
+from forebay_agents.rules.heads import Concept, is_carried, is_total
+from forebay_agents.rules.items import Item, Words, description, with_counts, words_of
 
 LEADING = 1.0
 """The widest gap between two rows of one description, in heights of the text."""
@@ -64,7 +64,8 @@ class TableRows:
         """Return the lines of the rows taken, and forget these."""
         found = [item.line(*self._full()) for item in self.items]
         self.items, self.loose, self.edge = [], [], WIDE
-        return [line for line in found if re.search(r"[^\W\d_]", line.description)]
+        lines = [line for line in found if re.search(r"[^\W\d_]", line.description)]
+        return with_counts(lines) if not self._has("quantity") else lines
 
     def _take(self, found: Fit, words: list[Words], top: float) -> None:
         every = [cell for group in found.of.values() for cell in group] + found.outside
@@ -74,13 +75,25 @@ class TableRows:
         if any(map(is_carried, labels)):
             self.loose = []
         elif any(map(is_total, labels)) and not has_all:
-            self.is_closed, self.loose = True, []
+            self._close(chosen)
         elif self._is_complete(chosen):
             is_labelled = any(cell.number is None for cell in found.outside)
             self._add(chosen, words, top, is_labelled=is_labelled)
             self.edge = min(self.edge, self._edge(found))
         elif words and not found.of.keys() - {self._description()}:
             self._go_on(words)
+
+    def _close(self, total: Figures) -> None:
+        """End the table; where it has no amounts, prices that make its total are the amounts."""
+        prices = [item.price for item in self.items if item.price is not None]
+        has_amounts = any(item.amount is not None for item in self.items)
+        if not has_amounts and len(prices) > 1 and sum(prices) in total.prices:
+            for item in self.items:
+                item.price, item.amount = None, item.price
+        self.is_closed, self.loose = True, []
+
+    def _has(self, concept: Concept) -> bool:
+        return any(column.concept == concept for column in self.columns)
 
     def _description(self) -> Column:
         return next(column for column in self.columns if column.concept == "description")
@@ -138,7 +151,7 @@ class TableRows:
 
 def _says_something(words: Words) -> bool:
     """Tell words from a mere measure: 0,840 kg."""
-    return not re.fullmatch(r"[\d.,]+\s?\w{0,3}", words.text)
+    return not re.fullmatch(rf"[\d.,]+(?:{UNIT})?", words.text, re.IGNORECASE)
 
 
 def _follows(above: Words, below: Words) -> bool:
