@@ -147,7 +147,7 @@ def test_estimated_tokens_are_those_of_pages_and_text(
     tasks = cli("submit", tmp_path / "1.pdf", tmp_path / "30.pdf", "--json").json["tasks"]
     found = [cli("task", task["task_id"], "--json").json["estimated_tokens"] for task in tasks]
     for pages, tokens in zip((1, 30), found, strict=True):
-        assert tokens == pytest.approx(estimate_tokens(pages, pages * 40 * 41, 0), rel=0.05)
+        assert tokens == pytest.approx(estimate_tokens(pages, pages * 40 * 41, 0, 0), rel=0.05)
 
 
 def test_without_the_agents_the_size_tells_the_tokens(
