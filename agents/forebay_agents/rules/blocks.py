@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from forebay_agents.rules.names import CONTACT, companies, is_address
-from forebay_agents.rules.places import Document, Spot
+from forebay_agents.rules.places import Document
+from forebay_agents.rules.spots import Spot
 
 GAP = 1.3
 """How far apart the lines of a block may be, in heights of a line."""

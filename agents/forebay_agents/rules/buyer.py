@@ -17,7 +17,8 @@ from forebay_agents.rules.names import (
     is_address,
     is_name,
 )
-from forebay_agents.rules.places import Document, Spot
+from forebay_agents.rules.places import Document
+from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import JAPANESE
 
 FROM = re.compile(r"\s(?:from|von|de|da|di|van)$", re.IGNORECASE)

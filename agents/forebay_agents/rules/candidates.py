@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from forebay_agents.findings import Evidence, EvidenceSource, Found
-from forebay_agents.rules.places import Document, Spot
+from forebay_agents.rules.places import Document
+from forebay_agents.rules.spots import Spot
 
 SUREST = 0.97
 """No reading by rules is surer than this."""

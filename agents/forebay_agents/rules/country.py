@@ -8,8 +8,8 @@ STATES = (
     "|T[NX]|UT|V[AT]|W[AIVY]"
 )
 SIGNS = {
-    "US": rf"\b(?:{STATES}),? \d{{5}}(?:-\d{{4}})?\b|\bUSA\b|\bU\.S\.A\.|United States|(?i:sales tax)"
-    r"|\bEIN\b|\bACH\b|Routing (?:number|no)",
+    "US": rf"\b(?:{STATES}),? \d{{5}}(?:-\d{{4}})?\b|\bUSA\b|\bU\.S\.A\.|United States"
+    r"|(?i:sales tax)|\bEIN\b|\bACH\b|Routing (?:number|no)",
     "CA": r"\b[A-Z]\d[A-Z] ?\d[A-Z]\d\b|\bCanada\b|\bHST\b|\bQST\b|\bTVQ\b",
     "AU": r"\bABN\b|\bAustralia\b|\bBSB\b|\b(?:NSW|QLD|VIC|TAS) \d{4}\b",
     "NZ": r"New Zealand|\bNZBN\b|\bGST (?:No|Number)[.:]? ?\d{2,3}-\d{3}-\d{3}",
@@ -19,8 +19,9 @@ SIGNS = {
     "AR": r"\bArgentina\b|\bCUIT\b|\bAFIP\b",
     "CL": r"\bChile\b|\bR\.?U\.?T\.?\b",
     "CO": r"\bColombia\b|\bDIAN\b",
-    "GB": r"\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b|United Kingdom|\bGB ?\d{9}\b|\bEngland\b|\bU\.?K\.?\b"
-    r"|(?i:sort code)",
+    "GB": r"\b[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b|United Kingdom|\bGB ?\d{9}\b|\bEngland\b"
+    r"|\bU\.?K\.?\b|(?i:sort code)",
+    "ZA": r"South Africa|\(Pty\)",
     "IE": r"\bIreland\b|\bIE ?\d{7}[A-Z]{1,2}\b",
     "IN": r"\bIndia\b|\bGSTIN\b",
     "SE": r"\bSweden\b|\bSverige\b|\bSE ?\d{12}\b",

@@ -34,7 +34,7 @@ LETTERS = frozenset({"R", "RM", "Rp"})
 """Signs that are letters, and stand for money only right before a number."""
 
 SHORT_NAMES = {"euro": "EUR", "euros": "EUR", "yen": "JPY", "reais": "BRL", "sterling": "GBP"}
-DOLLARS = frozenset("USD CAD AUD NZD SGD HKD MXN ARS CLP COP".split())
+DOLLARS = frozenset(["USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN", "ARS", "CLP", "COP"])
 
 CHINESE = re.compile(r"CNY|RMB|人民|元(?!年)")
 

@@ -32,8 +32,8 @@ _DATES = re.compile(
     r"|(?P<era>令和|平成|昭和|(?<![A-Za-z])[RHS])\s?(?P<y2>\d{1,2}|元)\s?(?:年|[./-])\s?(?P<m2>\d{1,2})\s?"
     r"(?:月|[./-])\s?(?P<d2>\d{1,2})\s?日?"
     r"|(?P<y3>\d{4}|\d{2})\s?年\s?(?P<m3>\d{1,2})\s?月\s?(?P<d3>\d{1,2})\s?日"
-    rf"|(?P<d4>\d{{1,2}}){_ORDINAL}{_OF}[\s./-]*{_MONTH.format('m4')}[,\s./-]*(?:(?:de|del|of|of the year)\s+)?"
-    r"'?(?P<y4>\d{4}|\d{2})"
+    rf"|(?P<d4>\d{{1,2}}){_ORDINAL}{_OF}[\s./-]*{_MONTH.format('m4')}[,\s./-]*"
+    r"(?:(?:de|del|of)\s+)?'?(?P<y4>\d{4}|\d{2})"
     rf"|{_MONTH.format('m5')}[\s-]*(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?[,\s-]+(?P<y5>\d{{4}})"
     rf"|(?P<y6>\d{{4}})[\s-]{_MONTH.format('m6')}[\s-](?P<d6>\d{{1,2}})"
     r"|(?P<a>\d{1,2})(?P<mark>\s?[./-]\s?)(?P<b>\d{1,2})(?P=mark)(?P<y7>\d{4}|\d{2})"
@@ -99,8 +99,8 @@ def _meanings(part: dict[str, str | None]) -> dict[Order, date]:
         if year and month and day:
             return _one(order, _year(year), _month(month), int(day))  # type: ignore[arg-type]
     if part["y2"] and part["m2"] and part["d2"] and part["era"]:
-        year = 1 if part["y2"] == "元" else int(part["y2"])
-        return _one("year", year + ERAS[part["era"]], int(part["m2"]), int(part["d2"]))
+        since = 1 if part["y2"] == "元" else int(part["y2"])
+        return _one("year", since + ERAS[part["era"]], int(part["m2"]), int(part["d2"]))
     if part["y3"] and part["m3"] and part["d3"]:
         return _one("year", _year(part["y3"]), int(part["m3"]), int(part["d3"]))
     if part["a"] and part["b"] and part["y7"] and part["mark"]:

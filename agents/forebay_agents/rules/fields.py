@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from forebay_agents.findings import Found, Name
 from forebay_agents.pages import Page
 from forebay_agents.rules.buyer import find_addressed_buyer, find_labelled_buyer
+from forebay_agents.rules.due import find_due_date
 from forebay_agents.rules.kind import SUMS, find_kind
 from forebay_agents.rules.language import find_language
 from forebay_agents.rules.money import find_currency
@@ -12,7 +13,7 @@ from forebay_agents.rules.numbers import find_number
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.seller import find_labelled_seller, find_seller
 from forebay_agents.rules.totals import find_totals
-from forebay_agents.rules.when import Calendar, find_date, find_due_date
+from forebay_agents.rules.when import Calendar, find_date
 
 DUE = ("", "invoice", "statement", "receipt")
 

@@ -4,10 +4,12 @@ import re
 from collections.abc import Iterator
 
 from forebay_agents.findings import Found
+from forebay_agents.rules import words
 from forebay_agents.rules.amounts import only_amounts
 from forebay_agents.rules.candidates import Candidate, found
 from forebay_agents.rules.labels import Label
-from forebay_agents.rules.places import Document, Spot
+from forebay_agents.rules.places import Document
+from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import JAPANESE, letters
 
 TITLE_ROWS = 45
@@ -30,8 +32,7 @@ AFTER = re.compile(
 )
 
 PAID = re.compile(
-    r"\b(?:visa|mastercard|amex|american express|maestro|girocard|bancontact|apple pay|paypal|cash|bar|change due|contante?i?|pinnen"
-    r"|kartenzahlung|rückgeld|carte bancaire|tarjeta|efectivo|bancomat|multibanco|troco)\b|お釣|お預",
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, words.of_names('line', 'paid')))})(?!\w)|お釣|お預",
     re.IGNORECASE,
 )
 """How receipts say that they were paid."""

@@ -1,22 +1,18 @@
 """Find the labels in a text: the words by which documents name their fields.
 
 The words are in `words/*.toml`, a file for each language. A label is read as long as it can be, so
-that a "due date" does not answer for a "date", nor a "customer number" for a "number": the words for
-what is no field of ours are there for that reason alone.
+that a "due date" does not answer for a "date", nor a "customer number" for a "number": the words
+for what is no field of ours are there for that reason alone.
 """
 
 import re
-import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from forebay_agents.findings import Name
+from forebay_agents.rules import words
 from forebay_agents.rules.text import IGNORED, JAPANESE, fold, squash
-
-LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "ja")
 
 RATE = re.compile(r"\(?@?\s?\d{1,2}(?:[.,]\d{1,3})?\s?%\)?")
 MONEY = re.compile(r"(?<![A-Za-z])(?:EUR|USD|GBP|CHF|CAD|AUD|NZD|JPY)(?![A-Za-z])|[€$£¥]")
@@ -68,7 +64,7 @@ def find_labels(text: str) -> list[Label]:
                 squashed, position, text, places
             )
         if match is None:
-            is_lead = _leads_after(text, start, is_lead, found)
+            is_lead = _leads_after(text, start, is_lead)
             position += 1
             continue
         length, meant = match
@@ -77,16 +73,6 @@ def find_labels(text: str) -> list[Label]:
         found.append(Label(start, end, leads, meant.meanings, meant.languages))
         position += length
     return found
-
-
-@cache
-def words(group: str, name: str, only: str | None = None) -> tuple[str, ...]:
-    """Return the phrases of all languages, or of one, for a thing, as written in the word files."""
-    return tuple(
-        phrase
-        for language in ((only,) if only else LANGUAGES)
-        for phrase in _phrases(_file(language).get(group, {}).get(name, ""))
-    )
 
 
 def named(text: str) -> set[Name]:
@@ -147,11 +133,12 @@ def _longest(
     squashed: str, position: int, text: str, places: list[int]
 ) -> tuple[int, Meant] | None:
     """Return length and meaning of the longest phrase from `position` that ends with a word."""
-    node, best = _trie(), None
+    node: dict[str, Any] = _trie()
+    best = None
     for offset in range(position, len(squashed)):
-        node = node.get(squashed[offset])
-        if node is None:
+        if squashed[offset] not in node:
             break
+        node = node[squashed[offset]]
         is_end = "" in node and _may_end(text, places[offset])
         if is_end and not _is_glued(text, places[position], places[offset]):
             best = offset - position + 1, node[""]
@@ -170,9 +157,9 @@ def _compound(
     ):
         end += 1
     word = squashed[position:end]
-    if not word.endswith(endings()):
+    if not word.endswith(_endings()):
         return None
-    ending = next(ending for ending in endings() if word.endswith(ending))
+    ending = next(ending for ending in _endings() if word.endswith(ending))
     if len(word) < len(ending) + 2:
         return None
     offset = len(word) - len(ending)
@@ -203,7 +190,7 @@ def _is_short(text: str, start: int, end: int) -> bool:
     return not text[end:].lstrip(" .°").startswith(":")
 
 
-def _leads_after(text: str, place: int, is_lead: bool, found: list[Label]) -> bool:
+def _leads_after(text: str, place: int, is_lead: bool) -> bool:
     """Tell whether a label right after the character at `place` would lead."""
     character = text[place]
     if character in ";|•·/&,:#+" or character.isdigit():
@@ -217,47 +204,24 @@ def _leads_after(text: str, place: int, is_lead: bool, found: list[Label]) -> bo
 def _trie() -> dict[str, Any]:
     """Return all phrases, squashed, letter by letter; the key "" holds what ends there."""
     collected: dict[str, dict[Meaning, set[str]]] = {}
-    for language, meaning, phrase in _all_phrases():
+    for language, meaning, phrase in words.labels():
         collected.setdefault(squash(phrase), {}).setdefault(meaning, set()).add(language)
     root: dict[str, Any] = {}
     for key, meanings in collected.items():
         node = root
         for character in key:
             node = node.setdefault(character, {})
-        languages = frozenset().union(*meanings.values())
+        languages = frozenset(language for spoken in meanings.values() for language in spoken)
         node[""] = Meant(frozenset(meanings), languages)
     return root
 
 
-def _all_phrases() -> Iterator[tuple[str, Meaning, str]]:
-    for language in LANGUAGES:
-        data = _file(language)
-        numbers = _phrases(data["no"])
-        for group in ("kind", "number", "date", "amount", "party", "word"):
-            for name, phrases in data[group].items():
-                for phrase in _phrases(phrases):
-                    for number in numbers if "{no}" in phrase else [""]:
-                        yield language, (group, name), phrase.replace("{no}", number)
-
-
-def _phrases(text: str) -> list[str]:
-    return [phrase.strip() for phrase in text.split(",") if phrase.strip()]
-
-
 @cache
-def endings() -> tuple[str, ...]:
+def _endings() -> tuple[str, ...]:
     """Return the words for kinds that German and Dutch words may end with, the longest first."""
     found = {
         squash(phrase)
-        for language in ("de", "nl")
-        for phrases in _file(language)["kind"].values()
-        for phrase in _phrases(phrases)
-        if len(phrase) >= 7 and " " not in phrase
+        for language, (group, _), phrase in words.labels()
+        if language in ("de", "nl") and group == "kind" and len(phrase) >= 7 and " " not in phrase
     }
     return tuple(sorted(found, key=len, reverse=True))
-
-
-@cache
-def _file(language: str) -> dict[str, Any]:
-    path = files("forebay_agents.rules.words") / f"{language}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))

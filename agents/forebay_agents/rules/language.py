@@ -1,13 +1,13 @@
 """Tell the language of a document by its labels, which an invoice has many of, and its prose."""
 
 import re
-from collections import Counter
+from collections import defaultdict
 from functools import cache
 from typing import Any
 
 from forebay_agents.findings import Evidence, Found
-from forebay_agents.rules.labels import LANGUAGES
 from forebay_agents.rules.places import Document
+from forebay_agents.rules.words import LANGUAGES
 
 KANA = re.compile(r"[\u3040-\u30ff]")
 ENOUGH_LABELS = 6.0
@@ -24,7 +24,7 @@ def find_language(document: Document) -> Found | None:
     """Return the language that labels and prose agree on, or the one that is clearly ahead."""
     if len(KANA.findall(document.text)) >= 5:
         return _found("ja", SUREST, "")
-    weights = Counter[str]()
+    weights = defaultdict[str, float](float)
     labels, counted = label_shares(document)
     for language, share in labels.items():
         weights[language] += share * min(counted / ENOUGH_LABELS, 1.0)
@@ -32,7 +32,7 @@ def find_language(document: Document) -> Found | None:
     if prose:
         for language, probability in _identifier().rank(prose)[:3]:
             weights[language] += probability * min(len(prose) / ENOUGH_LETTERS, 1.0)
-    ranked = weights.most_common(2)
+    ranked = sorted(weights.items(), key=lambda pair: -pair[1])
     if not ranked:
         return None
     (language, weight), rest = ranked[0], sum(weights.values()) - ranked[0][1]
@@ -45,7 +45,7 @@ def label_shares(document: Document) -> tuple[dict[str, float], float]:
 
     A phrase that several languages say counts little for each of them.
     """
-    shares = Counter[str]()
+    shares = defaultdict[str, float](float)
     seen = set()
     for spot in document.spots:
         for label in spot.labels:

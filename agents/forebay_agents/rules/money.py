@@ -7,7 +7,8 @@ from forebay_agents.findings import Found
 from forebay_agents.rules import currencies
 from forebay_agents.rules.amounts import amounts
 from forebay_agents.rules.candidates import Candidate, found
-from forebay_agents.rules.places import Document, Spot
+from forebay_agents.rules.places import Document
+from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import JAPANESE
 
 COMMON = frozenset(
@@ -34,7 +35,7 @@ def find_currency(document: Document, total: Found | None, sign: str | None) -> 
 
 
 def _labelled(document: Document) -> Candidate | None:
-    """Return the currency that stands after a label, or in the label of the total: 'Total (EUR)'."""
+    """Return the currency that stands after a label, or in that of the total: 'Total (EUR)'."""
     for answers in document.answers("word", "currency"):
         for answer in answers[:2]:
             match = re.match(rf"\W*({currencies.pattern()})\W*$", answer.text)

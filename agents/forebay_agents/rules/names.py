@@ -4,95 +4,86 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from forebay_agents.rules.labels import LANGUAGES, find_labels, words
+from forebay_agents.rules import words
+from forebay_agents.rules.labels import find_labels
 from forebay_agents.rules.text import JAPANESE, fold, letters, squash
 
-FORMS = (
-    r"(?:Beteiligungs|Verwaltungs)?(?:g?GmbH|GMBH|Gmbh|AG|KG|OHG|UG|SE|KGaA|mbH)(?: ?\(haftungsbeschränkt\))?"
-    r"(?: ?& ?Co\.? ?(?:KGaA|KG|OHG))?|e\.? ?K(?:fr|fm)?\.?|e\.? ?V\.|e\.? ?G\.|eG|e\.?U\.|GbR|eGbR|PartG(?: ?mbB)?"
-    r"|(?:Pty\.?|Pte\.?|Pvt\.?|Co\.?,?)? ?(?:Ltd|LTD|Limited|LIMITED)\.?|PLC|plc|Plc|LLP|L\.L\.P\.|LLC|L\.L\.C\.|Inc|INC|Incorporated"
-    r"|Corp|CORP|Corporation|Company|S\.? ?[àa]\.? ?r\.? ?l\.?|S\.A\.R\.L\.?|S[àa]rl|A\.S\.D\.|SCA|SARL|SASU|SAS|S\.A\.S\.?|EURL|E\.U\.R\.L\.?|SNC|SCOP|SCI|SELARL|SCP"
-    r"|S\.? ?A\.? ?U\.?|S\.A\.?|SA|SPRL|SRL|S\.? ?R\.? ?L\.?(?: ?S\.?)?|Srls?|S\.? ?[pP]\.? ?A\.?|SpA|S\.n\.c\.|S\.a\.s\.|Snc|Sas"
-    r"|S\.? ?L\.? ?U\.?|S\.L\.?(?: ?N\.E\.)?|SL|S\. ?Coop\.?|C\.B\.|Unipessoal,? L\.?da\.?|Lda|LDA|L\.da|Ltda|LTDA|EIRELI|S/A|EPP"
-    r"|B\. ?V\.|b\. ?v\.|BV|N\. ?V\.|NV|BVBA|V\.?O\.?F\.?|C\.V\.|A/S|ApS|AB|AS|Oyj?|Sp\. ?z ?o\. ?o\.|s\.r\.o\.|K\.K\.|GK|d\.o\.o\."
-)
-JAPANESE_FORMS = (
-    r"株式会社|有限会社|合同会社|合資会社|合名会社|一般社団法人|公益社団法人|一般財団法人|公益財団法人"
-    r"|特定非営利活動法人|NPO法人|医療法人(?:社団)?|学校法人|社会福祉法人|税理士法人|弁護士法人|\(株\)|\(有\)|\(同\)"
-)
+
+def _any_of(group: str, name: str, *, has_points: bool = False) -> str:
+    """Return a pattern for any of the words; with `has_points` their points may be left out."""
+    found = (re.escape(word) for word in words.of_names(group, name))
+    plain = (word.replace(r"\.", r"\.?\s?") if has_points else word for word in found)
+    return "|".join(dict.fromkeys(plain))
+
+
+FORMS = _any_of("company", "forms")
+JAPANESE_FORMS = _any_of("company", "japanese")
 _WORD = r"(?:[A-ZÀ-ÞŒ0-9][\w.&'’+/®!-]*|[a-z]+[A-Z]\w*|[a-z]+\.[a-z]{2,3})"
-_JOIN = r"(?:&|\+|-|–|and|und|et|y|e|of|the|de|du|des|del|della|delle|degli|dei|dell'|aux|au|la|le|les|di|do|da|das|dos|van|von|der|den|für|en|für|pour)"
+_WORDS = rf"(?:\s+(?:{_WORD}|(?:{_any_of('company', 'joining')})(?!\w)),?)"
 COMPANY = re.compile(
-    rf"(?<![\w@./-])(?P<name>{_WORD},?(?:\s+(?:{_WORD}|{_JOIN}),?){{0,7}}?(?:,\s*|\s+\(?)(?:{FORMS})\.?)(?![\w@]|\.\w)"
-    r"(?P<more>(?:,?\s+(?:& ?Co\.? ?KG(?:aA)?|Ltd\.?|Inc\.?|LLC|Limited|KGaA|KG|Co\. KG|Unipessoal))?)"
+    rf"(?<![\w@./-])(?P<name>{_WORD},?{_WORDS}{{0,7}}?(?:,\s*|\s+)(?:{FORMS}))(?![\w@]|\.\w)"
+    r"(?P<more>(?:,?\s+(?:& ?Co\.? ?KG(?:aA)?|Ltd\.?|Inc\.?|LLC|Limited|KGaA|KG|Unipessoal))?)"
 )
-PREFIXED = re.compile(
-    rf"(?<![\w.])(?:SARL|SAS|SASU|EURL|SCI|SNC|SELARL|SCP|SCEA|EARL|GAEC|Ets\.?|Établissements|Etablissements|Firma|Fa\.|Ditta"
-    rf"|PT|CV|TOV|OOO|NZOZ)(?:\s+(?:{_WORD}|{_JOIN})){{1,6}}"
-)
+PREFIXED = re.compile(rf"(?:{_any_of('company', 'before')}){_WORDS}{{1,6}}")
 JAPANESE_COMPANY = re.compile(
-    rf"(?:{JAPANESE_FORMS})\s?[^\s、。,:;()/|]{{1,20}}(?:\s?[A-Za-z]+)?|[^\s、。,:;()/|]{{1,20}}\s?(?:{JAPANESE_FORMS})"
+    rf"(?:{JAPANESE_FORMS})\s?[^\s、。,:;()/|]{{1,20}}(?:\s?[A-Za-z]+)?"
+    rf"|[^\s、。,:;()/|]{{1,20}}\s?(?:{JAPANESE_FORMS})"
 )
 
-HONORIFIC = re.compile(
-    r"(?:m/s\.?:?|messrs\.?|attn\.?:?|att\.?:|t\.?a\.?v\.?|z\. ?hd\.?(?: v\.)?|(?:an\s+)?(?:herrn?|frau|firma|familie|fam\.|eheleute)(?:\s+und\s+(?:frau|herrn?))?|m\.|m\.? (?:ou|et) mme|mme\.?|mlle|monsieur|madame"
-    r"|mademoiselle|société|ste\.?|sté\.?|sig\.?(?:ra|re)?|sr\.?|sra\.?|srta\.?|dhr\.?|de heer|mevr?\.?|mevrouw|spett\.?(?:le|abile)?(?: ditta)?"
-    r"|egr\.? ?sig\.?|gent\.?(?:le|ma|mo)?(?: sig\.?ra)?|d\.[ªa]|exm[oa]\.?\(?s?\)?\.? ?s(?:enhor|r)\.?\(?(?:es|a)?\)?\.?)\s+(?=(?-i:[A-ZÀ-Þ0-9]))",
-    re.IGNORECASE,
+HONORIFIC = re.compile(rf"(?i:{_any_of('person', 'polite', has_points=True)})\s+(?=[A-ZÀ-Þ0-9])")
+ALONE = re.compile(
+    rf"(?i:{_any_of('person', 'polite', has_points=True)}|{_any_of('person', 'kept')})[\s:,]*"
 )
-ADDRESS_FORM = re.compile(
-    r"herrn?|frau|firma|familie|monsieur|madame|mademoiselle|m\. et mme|mme|sig\.?(?:ra)?|egr\.? sig\.?|spett\.?(?:le)?|"
-    r"exmo\.?(?:\(?s?\)?)? s(?:enhor|r)\.?(?:es)?|de heer|mevrouw|sr\.?|sra\.?|mr\.?|mrs\.?",
-    re.IGNORECASE,
-)
-"""Forms of address that take a line of their own."""
+"""A form of address that takes a line of its own."""
 
 POLITE = re.compile(r"\s*(?:御中|様|殿|さま)\s*$")
 
 POSTAL = re.compile(
-    r"^\d{4,5}$|[^\W\d]+ (?!19|20)\d{4}$|(?:^|\s)\d{3} \d{2} [A-ZÀ-Þ]|(?:^|[\s,·•|(-])(?:(?:[A-Z]{1,2}[- ])?\d{4,5}(?:[ -]\d{3})?,?\s+[A-ZÀ-Þ(][\w'’.-]+|\d{4} ?[A-Z]{2}\b|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b"
-    r"|[A-Z]{2},? \d{5}(?:-\d{4})?\b|[A-Z]\d[A-Z] ?\d[A-Z]\d\b|(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT) \d{4}\b|〒?\d{3}-\d{4}(?!\d)|\d{5}-\d{3}\b)"
-    r"|〒|[都道府県].{1,6}[市区町村郡]"
+    r"^\d{4,5}$|[^\W\d]+ (?!19|20)\d{4}$|(?:^|\s)\d{3} \d{2} [A-ZÀ-Þ]|〒"
+    r"|[都道府県].{1,6}[市区町村郡]|(?:^|[\s,·•|(-])(?:(?:[A-Z]{1,2}[- ])?\d{4,5}(?:[ -]\d{3})?,?\s+[A-ZÀ-Þ(][\w'’.-]+"
+    r"|\d{4} ?[A-Z]{2}\b|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b|[A-Z]{2},? \d{5}(?:-\d{4})?\b"
+    r"|[A-Z]\d[A-Z] ?\d[A-Z]\d\b|(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT) \d{4}\b|〒?\d{3}-\d{4}(?!\d)"
+    r"|\d{5}-\d{3}\b)"
 )
 CONTACT = re.compile(
-    r"@|www\.|https?:|\b(?:tel|phone|fax|telefon|téléphone|tél|teléfono|telefono|telefone|telefoon|mobile?|iban|bic|swift|vat|ust|siret|siren|rcs|nif|cif"
-    r"|p\.? ?iva|part\. iva|partita iva|c\.f|cod\. fisc|codice fiscale|nipc|kvk|btw|abn|gstin|gst|uid|pan|ein|hrb|hra|steuernummer|steuer-nr|tva|cnpj)\b|\bt\d{3}|登録番号|電話|☎|〒",
-    re.IGNORECASE,
+    rf"@|www\.|https?:|(?<!\w)(?i:{_any_of('line', 'contact', has_points=True)})(?!\w)"
+    r"|\bT \d{3}|登録番号|電話|☎|〒"
 )
 PARTICLE = re.compile(
     r"[a-z]+[A-Z]|[a-z]{3,}\.[a-z]{2}|(?:de|du|di|da|dos|del|le|la|el|van|von|zu|ter|ten|'t) \w"
 )
 """How names begin that begin small: 'de Lattre', 'van den Berg', 'iRobot', 'amazon.de'."""
 
+LONGEST = 70
+"""Longer names, in characters, are sentences."""
+
 NO_NAME = re.compile(
-    r"\d{3,}|@|www\.|https?:|[?!;€$£¥%=]|^\W*$|\b(?:page|seite|página|pagina)\b|^\(|\d{1,2}[./]\d{1,2}[./]\d{2,4}",
+    r"\d{3,}|@|www\.|https?:|[?!;€$£¥%=]|^\W*$|\b(?:page|seite|página|pagina)\b|^\("
+    r"|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d年",
     re.IGNORECASE,
 )
 
 
 def companies(text: str) -> Iterator[str]:
-    """Yield the names in `text` (in normal form) that end with a legal form, or begin with a Japanese one."""
+    """Yield the names in `text` (in normal form) that a legal form ends or begins."""
     for piece in re.split(r"\s*[|·•;●▪]\s*", text):
         if JAPANESE.search(piece):
-            for match in JAPANESE_COMPANY.finditer(piece):
-                if not (POLITE.match(piece[match.end() :]) or POLITE.search(match[0])):
-                    is_whole = (
-                        match.start() == 0 and len(piece) < 26 and not re.search(r"\d", piece)
-                    )
-                    yield piece if is_whole else match[0]
-            continue
-        if prefixed := PREFIXED.match(piece):
+            yield from _japanese(piece)
+        elif prefixed := PREFIXED.match(piece):
             yield prefixed[0]
-            continue
-        for match in COMPANY.finditer(piece):
-            name = (match["name"] + match["more"]).strip(" ,(")
-            name = re.sub(r"(?<=PLC|LLC|LLP|mbH|SAS|SpA)\.$|(?<=\b(?:AG|KG|SE|SA|SL))\.$", "", name)
-            if (
-                letters(name) >= 4
-                and len(name) <= 70
-                and name.split()[0].strip(",") not in FORMS.split("|")
-            ):
-                yield name
+        else:
+            for match in COMPANY.finditer(piece):
+                name = (match["name"] + match["more"]).strip(" ,(")
+                if letters(name) >= 4 and len(name) <= LONGEST:
+                    yield name
+
+
+def _japanese(text: str) -> Iterator[str]:
+    """Yield the companies in a Japanese text, but not those that it addresses with 御中."""
+    for match in JAPANESE_COMPANY.finditer(text):
+        if not (POLITE.match(text[match.end() :]) or POLITE.search(match[0])):
+            is_whole = match.start() == 0 and len(text) < 26 and not re.search(r"\d", text)
+            yield text if is_whole else match[0]
 
 
 def clean_name(line: str, *, is_loose: bool = False) -> str | None:
@@ -126,7 +117,7 @@ def is_name(line: str, *, is_loose: bool = False) -> bool:
     """
     if not 2 <= letters(line) <= 60 or NO_NAME.search(line) or len(line.split()) > 9:
         return False
-    if ADDRESS_FORM.fullmatch(line):
+    if ALONE.fullmatch(line):
         return False
     if is_address(line) or is_country(line) or re.fullmatch(r"\D+\s\d+\s?[a-zA-Z]?", line):
         return False
@@ -139,8 +130,7 @@ def is_name(line: str, *, is_loose: bool = False) -> bool:
         bool(JAPANESE.search(line))
         or line[0].isupper()
         or line[0].isdigit()
-        or PARTICLE.match(line) is not None
-        and (is_loose or " " not in line[:3])
+        or (PARTICLE.match(line) is not None and (is_loose or " " not in line[:3]))
     )
 
 
@@ -169,7 +159,7 @@ def is_street(line: str) -> bool:
 
 
 def core(name: str) -> str:
-    """Return what is left of a name when its legal form is taken away, to compare it with others."""
+    """Return what is left of a name without its legal form, to compare it with others."""
     plain = re.sub(rf"(?<!\w)(?:{FORMS})(?!\w)|{JAPANESE_FORMS}", " ", name)
     return re.sub(r"[^\w]", "", squash(plain))
 
@@ -178,19 +168,8 @@ def core(name: str) -> str:
 def _countries() -> frozenset[str]:
     from babel import Locale
 
-    others = {
-        "uk",
-        "usa",
-        "u.s.a",
-        "u.k",
-        "england",
-        "scotland",
-        "wales",
-        "hk",
-        "hong kong",
-        "holland",
-    }
-    locales = [Locale.parse(language) for language in LANGUAGES]
+    others = {"uk", "usa", "u.s.a", "u.k", "england", "scotland", "wales", "hk", "hong kong"}
+    locales = [Locale.parse(language) for language in words.LANGUAGES]
     return frozenset(
         others
         | {
@@ -204,20 +183,22 @@ def _countries() -> frozenset[str]:
 
 @cache
 def _first_words() -> frozenset[str]:
-    known = {
-        fold(word)
-        for language in ("fr", "es", "it", "pt")
-        for word in words("place", "street", language)
-    }
-    return frozenset(known)
+    """Return the words for streets in the languages in which these come first."""
+    languages = ("fr", "es", "it", "pt")
+    return frozenset(
+        fold(word) for each in languages for word in words.phrases("place", "street", each)
+    )
 
 
 @cache
 def _streets() -> re.Pattern[str]:
-    """Return a pattern for words that streets are called by; German and Dutch ones end longer words."""
-    known = sorted({fold(word) for word in words("place", "street")}, key=len, reverse=True)
+    """Return a pattern for the words that streets are called by, in German and Dutch as endings."""
+    known = sorted({fold(word) for word in words.phrases("place", "street")}, key=len, reverse=True)
     whole = "|".join(re.escape(word) for word in known if not JAPANESE.search(word))
-    ends = "strasse|straße|str\\.|str|weg|platz|allee|gasse|straat|laan|plein|gracht|kade|dijk|ring|damm|ufer"
+    joined = [
+        fold(word) for each in ("de", "nl") for word in words.phrases("place", "street", each)
+    ]
+    ends = "|".join(re.escape(word) for word in joined if len(word) > 2)
     return re.compile(
         rf"(?<!\w)(?:{whole})(?!\w)|\w(?:{ends})(?=[\s.,\d]|$)|丁目|番地|\d-\d+(?:-\d+)?$"
     )

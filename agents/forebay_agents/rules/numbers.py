@@ -11,13 +11,14 @@ from forebay_agents.rules.text import letters
 
 TOKEN = re.compile(r"[#№]?\s?(?=[^\s,;]*\d)(?P<number>[A-Za-z0-9][\w./#\-–]*[\w]|\d)")
 PREFIX = re.compile(
-    r"(?P<number>[A-Z]{1,5}(?:[ .]?[A-Z0-9]{1,6})?(?:[ /-]{1,3}[A-Z]?\d[\w./-]*){1,4}|\d{1,6}(?: (?:\d[\w./-]*|[/-]|[A-Z]{1,3}(?= \d))){1,4})(?=$|[,;)]|\s[^\W\d]{3})"
+    r"(?P<number>[A-Z]{1,5}(?:[ .]?[A-Z0-9]{1,6})?(?:[ /-]{1,3}[A-Z]?\d[\w./-]*){1,4}"
+    r"|\d{1,6}(?: (?:\d[\w./-]*|[/-]|[A-Z]{1,3}(?= \d))){1,4})(?=$|[,;)]|\s[^\W\d]{3})"
 )
 """A number in several words: 'RE 2026 0017', 'FT A/123', '2026 / 17'."""
 
 NOT_IT = re.compile(
-    r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,}.*|(?:ATU|BE0|CHE|DE|ES|FR|GB|IT|NL|PT|LU|IE)\d{8,11}\w*|\+\d[\d ()/-]+"
-    r"|\d{1,2}:\d\d.*",
+    r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,}.*|(?:ATU|BE0|CHE|DE|ES|FR|GB|IT|NL|PT|LU|IE)\d{8,11}\w*"
+    r"|\+\d[\d ()/-]+|\d{1,2}:\d\d.*",
 )
 """IBANs, VAT ids, phone numbers, times of day."""
 

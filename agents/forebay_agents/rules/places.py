@@ -2,64 +2,29 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from forebay_agents.pages import Box, Page, Row, Source
+from forebay_agents.pages import Page
 from forebay_agents.rules import currencies
 from forebay_agents.rules.amounts import DecimalMark, amounts, decimal_mark
-from forebay_agents.rules.labels import RATE, Label, find_labels
-from forebay_agents.rules.text import JAPANESE, normal
+from forebay_agents.rules.labels import Label
+from forebay_agents.rules.spots import (
+    Spot,
+    holds_heads,
+    is_broken,
+    is_remark,
+    rest_of,
+    spots_of,
+    stacked,
+)
 
 How = Literal["within", "right", "below"]
 
 REACH = 3.2
 """How far below a label its value may begin, in heights of the label."""
-
-SPACES: dict[Source, float] = {"text": 1.3, "ocr": 1.9, "vision": 1.3, "none": 1.3}
-"""Up to how many letters wide a gap is a space; OCR cuts letters close."""
-
-MISREAD = re.compile(r"\b([Nn])\.?[29](?=\s|:|$)")
-"""How OCR often reads n° and nº."""
-
-IN_SUMS = frozenset({("amount", "amount")})
-"""What a label means that is part of a sum, as in 金12,345円."""
-
-FILLER = " :.#=>*|)]}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Spot:
-    """A segment in normal form, with its place on the page and the labels in it."""
-
-    text: str
-    box: Box
-    page: int
-    row: int
-    column: int
-    labels: Sequence[Label]
-    rows: int = 1
-
-    @property
-    def height(self) -> float:
-        """The height of a line of it in points, at least 1."""
-        return max((self.box[3] - self.box[1]) / self.rows, 1.0)
-
-    def is_over(self, other: "Spot") -> bool:
-        """Tell whether it shares a part of its width with `other`."""
-        return self.box[0] < other.box[2] and other.box[0] < self.box[2]
-
-    def begins_with_label(self) -> bool:
-        """Tell whether it begins with a label that is no part of a value."""
-        label = self.labels[0] if self.labels and self.labels[0].start <= 1 else None
-        return label is not None and self._is_firm(label) and label.meanings != IN_SUMS
-
-    def _is_firm(self, label: Label) -> bool:
-        rest = self.text[label.end :].strip()
-        is_short = label.end - label.start < 4 and not JAPANESE.match(self.text[label.start])
-        return not rest or rest[0] == ":" or not is_short
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +52,8 @@ class Document:
 
     def __post_init__(self) -> None:
         self.sheets = [
-            [_spots(row, page, index) for index, row in enumerate(page.rows)] for page in self.pages
+            [spots_of(row, page, index) for index, row in enumerate(page.rows)]
+            for page in self.pages
         ]
 
     @cached_property
@@ -159,7 +125,7 @@ class Document:
             for upper in row
             if is_broken(row, upper)
             for lower in next_row
-            if (both := _stacked(upper, lower)) is not None
+            if (both := stacked(upper, lower)) is not None
         ]
 
     def answers(self, group: str, *names: str) -> Iterator[list[Answer]]:
@@ -169,7 +135,7 @@ class Document:
 
     def answers_to(self, spot: Spot, label: Label) -> list[Answer]:
         """Return what may answer a label: the rest of its spot, else what is right, then below."""
-        rest = _rest(spot, label)
+        rest = rest_of(spot, label)
         if rest and not is_remark(rest):
             return [Answer(rest, spot, "within", label, spot)]
         found = [Answer(each.text, each, "right", label, spot) for each in self._right(spot)]
@@ -180,7 +146,7 @@ class Document:
 
     def after(self, spot: Spot, label: Label) -> list[tuple[str, Spot]]:
         """Return all texts after a label in its row, up to the next label, with their spots."""
-        rest = _rest(spot, label)
+        rest = rest_of(spot, label)
         right = [(each.text, each) for each in self._right(spot)]
         return [(rest, spot), *right] if rest else right
 
@@ -232,8 +198,8 @@ class Document:
         is_near = [
             each for each in above if each and row[0].box[1] - each[0].box[3] < 2 * row[0].height
         ]
-        return _holds_heads(row) or (
-            not any(re.search(r"\d", spot.text) for spot in row) and any(map(_holds_heads, is_near))
+        return holds_heads(row) or (
+            not any(re.search(r"\d", spot.text) for spot in row) and any(map(holds_heads, is_near))
         )
 
     def _right(self, spot: Spot) -> list[Spot]:
@@ -247,83 +213,3 @@ class Document:
                     break
                 found.append(each)
         return found
-
-
-def is_broken(row: Sequence[Spot], spot: Spot) -> bool:
-    """Tell whether a spot may be the upper half of a label: no value stands beside it."""
-    beside = "".join(each.text for each in row[spot.column + 1 :])
-    return (
-        len(spot.text) < 25
-        and not spot.text.endswith(":")
-        and not re.search(r"\d", spot.text + beside)
-    )
-
-
-def _stacked(upper: Spot, lower: Spot) -> Spot | None:
-    """Return two spots as one, if together they begin with one label."""
-    ends = zip(upper.box[::2], lower.box[::2], strict=True)
-    is_aligned = any(abs(one - other) <= 3 for one, other in ends)
-    if not is_aligned or lower.box[1] - upper.box[3] > 0.6 * upper.height:
-        return None
-    text = f"{upper.text} {lower.text}"
-    labels = find_labels(text)
-    if not labels or labels[0].start > 0 or labels[0].end <= len(upper.text) + 1:
-        return None
-    box = (
-        min(upper.box[0], lower.box[0]),
-        upper.box[1],
-        max(upper.box[2], lower.box[2]),
-        lower.box[3],
-    )
-    return replace(lower, text=text, box=box, labels=labels[:1], rows=2)
-
-
-def _holds_heads(row: Sequence[Spot]) -> bool:
-    heads = {
-        (spot.column, label.start)
-        for spot in row
-        for label in spot.labels
-        if label.leads and label.means("word", "column")
-    }
-    sums = sum(any(label.means("amount") for label in spot.labels) for spot in row)
-    return len(heads) >= 2 or (len(heads) == 1 and len(row) >= 4 and sums < 3)
-
-
-def is_remark(text: str) -> bool:
-    """Tell whether a text after a label still belongs to it: '(EUR)', 'in €', '19 %', 'for you:'."""
-    plain = RATE.sub(" ", re.sub(r"[(\[][^)\]]*[)\]]?", " ", text))
-    plain = re.sub(currencies.pattern(), " ", plain).strip()
-    is_open = plain.endswith(":") and not re.search(r"\d", plain)
-    return is_open or re.fullmatch(r"(?:in|en|em|of|\W)*", plain, re.IGNORECASE) is not None
-
-
-def _rest(spot: Spot, label: Label) -> str:
-    """Return what stands after a label in its spot, up to the next label."""
-    following = (other.start for other in spot.labels if other.start >= label.end and other.leads)
-    return spot.text[label.end : next(following, None)].lstrip(FILLER).rstrip(" |;,/")
-
-
-def _spots(row: Row, page: Page, index: int) -> list[Spot]:
-    """Return a row's segments in normal form; words that only a space parts are one spot."""
-    joined: list[tuple[str, Box]] = []
-    for segment in row:
-        text = normal(segment.text)
-        if page.source == "ocr":
-            text = MISREAD.sub(r"\1°", text)
-        if joined and _gap(joined[-1], (text, segment.box)) < SPACES[page.source]:
-            before, box = joined[-1]
-            top, bottom = min(box[1], segment.box[1]), max(box[3], segment.box[3])
-            joined[-1] = f"{before} {text}", (box[0], top, segment.box[2], bottom)
-        elif text:
-            joined.append((text, segment.box))
-    return [
-        Spot(text, box, page.number, index, column, find_labels(text))
-        for column, (text, box) in enumerate(joined)
-    ]
-
-
-def _gap(left: tuple[str, Box], right: tuple[str, Box]) -> float:
-    """Return how many letters wide a gap is: in some fonts a space is as wide as a letter."""
-    letters = len(left[0]) + len(right[0])
-    widths = (left[1][2] - left[1][0]) + (right[1][2] - right[1][0])
-    return (right[1][0] - left[1][2]) * letters / max(widths, 1.0)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from forebay_agents.findings import Found
+from forebay_agents.rules import words
 from forebay_agents.rules.blocks import begins_other, blocks, has_contact
 from forebay_agents.rules.buyer import CLEAR, labelled
 from forebay_agents.rules.candidates import Candidate, choose, found
@@ -19,15 +20,13 @@ from forebay_agents.rules.names import (
     is_name,
     is_street_name,
 )
-from forebay_agents.rules.places import Document, Spot
+from forebay_agents.rules.places import Document
+from forebay_agents.rules.spots import Spot
 
 ENOUGH, ENOUGH_BESIDE_BUYER = 0.5, 0.38
 """From which score on a name counts as the issuer's, and when it is known who is not."""
 
-MAILERS = frozenset(
-    "gmail outlook hotmail yahoo icloud gmx web tonline freenet live orange free wanadoo laposte sfr libero"
-    " tiscali alice telefonica sapo ziggo kpnmail xs4all btinternet aol protonmail posteo mail".split()
-)
+MAILERS = frozenset(words.of_names("line", "mail"))
 DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([\w.-]+)\.[a-z]{2,}", re.IGNORECASE)
 SENDER = re.compile(r"^(?P<name>[^·•|,;–—]{3,60}?)\s*(?:[·•|,;–—*]|\s-\s)\s*.*\d")
 ONLY_FORM = re.compile(rf"(?:{FORMS})\.?")
@@ -78,7 +77,8 @@ def _mentions(document: Document) -> Iterator[Mention]:
     starts = {id(lines[0]): lines for lines in blocks(document)}
     for spot in document.spots:
         lines = starts.get(id(spot), [])
-        named = [_wrapped(lines)] if _wrapped(lines) else list(companies(spot.text))
+        wrapped = _wrapped(lines)
+        named = [wrapped] if wrapped else list(companies(spot.text))
         for index, name in enumerate(named):
             score = (
                 0.32 - 0.2 * (index > 0) + _place(document, spot, lines, len(name) / len(spot.text))
@@ -97,7 +97,7 @@ def _mentions(document: Document) -> Iterator[Mention]:
 
 
 def _place(document: Document, spot: Spot, lines: list[Spot], share: float) -> float:
-    """Return how much the place of a name speaks for the issuer; `share` is its part of the line."""
+    """Return how much a name's place speaks for the issuer; `share` is its part of the line."""
     score = 0.0
     has_address = any(is_address(line.text) for line in lines[1:])
     speaks = CONTACT.search(spot.text) is not None or has_contact(lines)

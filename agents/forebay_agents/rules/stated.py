@@ -9,7 +9,8 @@ from forebay_agents.rules.amounts import Amount, amounts, only_amounts
 from forebay_agents.rules.candidates import Candidate
 from forebay_agents.rules.dates import readings
 from forebay_agents.rules.labels import RATE, Label
-from forebay_agents.rules.places import Document, Spot, is_remark
+from forebay_agents.rules.places import Document
+from forebay_agents.rules.spots import Spot, is_remark
 
 LETTERS_WITHIN, LETTERS_BESIDE = 14, 3
 """How many letters may stand with a sum: 'auf' after the label, 'TTC' in a spot of its own."""

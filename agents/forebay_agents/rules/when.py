@@ -1,23 +1,18 @@
-"""Find the document's date, and the day until which to pay."""
+"""Find the document's own date."""
 
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
-from functools import cache
+from datetime import date
 
 from forebay_agents.findings import Found
-from forebay_agents.rules.candidates import Candidate, choose, found
+from forebay_agents.rules.candidates import Candidate, choose
 from forebay_agents.rules.country import countries
 from forebay_agents.rules.dates import Order, Reading, readings
 from forebay_agents.rules.kind import BEFORE
-from forebay_agents.rules.labels import words
 from forebay_agents.rules.places import Answer, Document
 
 TITLE_ROWS = 45
 SENTENCE_ROWS = 25
-LONG = 9
-"""From how many letters on a label counts in the middle of a sentence."""
-
 HOW = {"within": 0.0, "right": 0.0, "below": -0.02}
 GAP = re.compile(r"\W*(?:[^\W\d]+\.?\W*){0,3}")
 """What may stand between a label and its date: 'le', 'den', a day of the week."""
@@ -44,17 +39,17 @@ class Calendar:
 def find_date(document: Document, calendar: Calendar, kind: str) -> Found | None:
     """Return the date under a label for this kind or any, after the title, or alone on top."""
 
-    def labelled(name: str, confidence: float) -> list[Candidate]:
-        return list(_labelled(document, calendar, name, confidence, kind))
+    def offers(name: str, confidence: float) -> list[Candidate]:
+        return list(labelled(document, calendar, name, confidence, kind))
 
-    own = [*labelled(kind, 0.95), *_titled(document, calendar, kind)]
+    own = [*offers(kind, 0.95), *_titled(document, calendar, kind)]
     period = _period_end(document, calendar) if kind == "statement" else None
     for offered in (
         own if kind else [],
         [period] if period else [],
         list(_in_sentences(document, calendar)) if kind == "contract" else [],
-        labelled("any", 0.88),
-        labelled("invoice", 0.8) if kind == "receipt" else [],
+        offers("any", 0.88),
+        offers("invoice", 0.8) if kind == "receipt" else [],
     ):
         if offered:
             return choose(document, offered)
@@ -72,31 +67,7 @@ def _only(document: Document, calendar: Calendar) -> Found | None:
     return choose(document, offered)
 
 
-def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> Found | None:
-    """Return the printed day, else the one that terms give which count from the document's date."""
-    offered = list(_labelled(document, calendar, "due", 0.93, "due")) or list(
-        _due_in_sentences(document, calendar)
-    )
-    if day:
-        offered = [each for each in offered if each.value >= day.value] or offered
-    if offered:
-        return choose(document, offered)
-    return _from_terms(document, day) if day else None
-
-
-def _due_in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]:
-    """Yield the dates right after the words for it in a sentence: '… will be debited on 5 May'."""
-    for spot in document.spots:
-        for label in spot.labels:
-            if label.leads or not label.means("date", "due") or label.end - label.start < LONG:
-                continue
-            reading = next(readings(spot.text[label.end :]), None)
-            read = calendar.read(reading) if reading and reading.start < 6 else None
-            if read:
-                yield Candidate(read[0].isoformat(), 0.8 * read[1], spot, spot.text)
-
-
-def _labelled(
+def labelled(
     document: Document, calendar: Calendar, name: str, confidence: float, kind: str
 ) -> Iterator[Candidate]:
     for answers in document.answers("date", name):
@@ -201,30 +172,6 @@ def _lone(document: Document, calendar: Calendar) -> Found | None:
                 sure = (0.7 if place else 0.55) * read[1]
                 offered.append(Candidate(read[0].isoformat(), sure, spot, spot.text))
     return choose(document, offered)
-
-
-def _from_terms(document: Document, day: Found) -> Found | None:
-    for spot in document.spots:
-        match = _terms().search(spot.text)
-        days = next((int(each) for each in match.groups() if each), 0) if match else 0
-        if match and 0 < days <= 180:
-            due = date.fromisoformat(day.value) + timedelta(days=days)
-            return found(document, Candidate(due.isoformat(), 0.6, spot, match[0]))
-    return None
-
-
-@cache
-def _terms() -> re.Pattern[str]:
-    phrases = sorted(words("terms", "counted"), key=len, reverse=True)
-    return re.compile(
-        "|".join(
-            r"(?<!\w)" * phrase[0].isalnum()
-            + re.escape(phrase).replace(r"\ ", r"\s?[:.]?\s?").replace(r"\{n\}", r"(\d{1,3})")
-            + r"(?![^\W_])" * phrase.isascii()
-            for phrase in phrases
-        ),
-        re.IGNORECASE,
-    )
 
 
 def _by_paper(document: Document) -> frozenset[str]:

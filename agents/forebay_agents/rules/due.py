@@ -1,0 +1,66 @@
+"""Find the day until which to pay: printed, or counted from the document's date."""
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+from functools import cache
+
+from forebay_agents.findings import Found
+from forebay_agents.rules.candidates import Candidate, choose, found
+from forebay_agents.rules.dates import readings
+from forebay_agents.rules.places import Document
+from forebay_agents.rules.when import Calendar, labelled
+from forebay_agents.rules.words import phrases
+
+LONG = 9
+"""From how many letters on a label counts in the middle of a sentence."""
+
+MOST_DAYS = 180
+
+
+def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> Found | None:
+    """Return the printed day, else the one that terms give which count from the document's date."""
+    offered = list(labelled(document, calendar, "due", 0.93, "due")) or list(
+        _in_sentences(document, calendar)
+    )
+    if day:
+        offered = [each for each in offered if each.value >= day.value] or offered
+    if offered:
+        return choose(document, offered)
+    return _from_terms(document, day) if day else None
+
+
+def _in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]:
+    """Yield the dates right after the words for it in a sentence: '… will be debited on 5 May'."""
+    for spot in document.spots:
+        for label in spot.labels:
+            if label.leads or not label.means("date", "due") or label.end - label.start < LONG:
+                continue
+            reading = next(readings(spot.text[label.end :]), None)
+            read = calendar.read(reading) if reading and reading.start < 6 else None
+            if read:
+                yield Candidate(read[0].isoformat(), 0.8 * read[1], spot, spot.text)
+
+
+def _from_terms(document: Document, day: Found) -> Found | None:
+    for spot in document.spots:
+        match = _terms().search(spot.text)
+        days = next((int(each) for each in match.groups() if each), 0) if match else 0
+        if match and 0 < days <= MOST_DAYS:
+            due = date.fromisoformat(day.value) + timedelta(days=days)
+            return found(document, Candidate(due.isoformat(), 0.6, spot, match[0]))
+    return None
+
+
+@cache
+def _terms() -> re.Pattern[str]:
+    """Return a pattern for terms that count from the document's date, with their days."""
+    known = sorted(phrases("terms", "counted"), key=len, reverse=True)
+    return re.compile("|".join(map(_pattern, known)), re.IGNORECASE)
+
+
+def _pattern(phrase: str) -> str:
+    """Return a pattern for a phrase in which {n} stands for a number of days."""
+    plain = re.escape(phrase).replace(r"\ ", r"\s?[:.]?\s?").replace(r"\{n\}", r"(\d{1,3})")
+    before, after = ("(?<!\\w)", "(?!\\w)") if phrase.isascii() else ("", "")
+    return f"{before}{plain}{after}"
