@@ -83,7 +83,7 @@ def _places(path: Path, *, keep: bool) -> Iterator[tuple[Place, Place]]:
 
 
 def _success(result: Result, *, keep: bool) -> dict[str, Any]:
-    data: dict[str, Any] = jsonb.mended(result.data)
+    data = result.data
     if not keep:
         _forget_files(data)
     return {

@@ -88,7 +88,7 @@ def _content(attempt: Attempt, place: Place) -> Iterator[bytes]:
 
 def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Place) -> Result:
     """Read all pages, find what they say, and return it as a result."""
-    xml = _invoice_inside(reader)
+    xml = _invoice_inside(attempt, reader)
     model = None if _is_whole(xml) else Model.from_environment()
     lines = LineReader()
     look = partial(_look, attempt, reader.notes)
@@ -119,15 +119,15 @@ def _pages(attempt: Attempt, reader: Reader, checkpoints: Checkpoints) -> Iterat
         progress.done(number)
 
 
-def _invoice_inside(reader: Reader) -> Findings | None:
+def _invoice_inside(attempt: Attempt, reader: Reader) -> Findings | None:
     """Return what the XML of an e-invoice says, or None; one that says nothing is a note."""
-    found = None
     for name, xml in reader.attachments.items():
         try:
-            found = found or read_xml(name, xml)
+            where = f"while reading {name} inside it"
+            return stopping.wait_for(attempt, where, partial(read_xml, name, xml))
         except ValueError as error:
             reader.notes.append(str(error))
-    return found
+    return None
 
 
 def _is_whole(xml: Findings | None) -> bool:

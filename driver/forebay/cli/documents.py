@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TOKENS_A_PAGE = 800
 BYTES_A_PAGE = 50_000
-AGENTS = ("forebay_agents", "pypdfium2", "PIL", "defusedxml", "pydantic")
+AGENTS = ("forebay_agents", "pypdfium2", "PIL", "babel", "py3langid", "defusedxml", "pydantic")
 """What reading a document needs: it comes with the agents extra."""
 
 
