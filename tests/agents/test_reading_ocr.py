@@ -52,15 +52,16 @@ needs_tesseract = pytest.mark.skipif(
 )
 
 
-def scan(path: Path, angle: int = 0, lines: list[str] = LINES) -> None:
+def scan(path: Path, angle: int = 0, askew: float = 0) -> None:
     """Write a page that is a picture of words, turned anticlockwise by some degrees."""
     picture = Image.new("L", (1240, 1754), 255)
     draw, font = ImageDraw.Draw(picture), ImageFont.load_default(36)
-    for place, line in enumerate(lines):
+    for place, line in enumerate(LINES):
         draw.text((100, 150 + 90 * place), line, 0, font)
     draw.text((100, 900), "Total due", 0, font)
     draw.text((900, 900), "1,234.56", 0, font)
     content = io.BytesIO()
+    picture = picture.rotate(askew, fillcolor=255)
     picture.rotate(angle, expand=True).save(content, "PNG")
     size = (595.2, 841.92) if angle % 180 == 0 else (841.92, 595.2)
     canvas = Canvas(str(path), pagesize=size)
@@ -88,6 +89,17 @@ def test_a_scan_is_read_whichever_way_it_lies(angle: int, tmp_path: Path) -> Non
     assert abs((top + bottom) / 2 - 441) < 12
     assert page.width < page.height
     assert page.rotation == angle
+
+
+@needs_tesseract
+@pytest.mark.parametrize("askew", [-1.5, 1.5])
+def test_a_scan_that_lies_askew_keeps_its_rows(askew: float, tmp_path: Path) -> None:
+    """A label and its value are one row, though the paper was not laid straight."""
+    scan(tmp_path / "scan.pdf", askew=askew)
+    page = read(tmp_path / "scan.pdf", ["en"])
+    label, value = page.rows[-1]
+    assert (label.text, value.text) == ("Total due", "1,234.56")
+    assert abs(label.box[3] - value.box[3]) > 5
 
 
 @needs_tesseract

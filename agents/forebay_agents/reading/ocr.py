@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from statistics import median
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 import pytesseract
 from PIL import Image
@@ -34,8 +36,8 @@ SURE = 0.6
 CLEAR = 1.0
 """How sure tesseract must be of a page's direction, in its own measure."""
 
-LINE = 4
-"""The level of a line in tesseract's table of what it found; its words come after it."""
+REACH = 60
+"""Points that a line must reach across to tell whether the page was laid askew."""
 
 DOUBTFUL = 10
 """Words of a lower confidence than this percentage are specks and pictures."""
@@ -79,6 +81,26 @@ class _Words:
     bars: list[Rule]
 
 
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word as tesseract printed it, its box in points, and how sure it is, in percent."""
+
+    printed: str
+    box: Box
+    confidence: float
+
+    @property
+    def text(self) -> str:
+        """The word without lines beside it, and with the yen sign that looks like a backslash."""
+        return re.sub(r"^\\(?=\d)", "¥", self.printed.strip("|"))
+
+    def bars(self) -> list[Rule]:
+        """Return the lines of a table that were taken for letters at the word's ends."""
+        left, top, right, bottom = self.box
+        ends = ((self.printed.startswith("|"), left), (self.printed.endswith("|"), right))
+        return [Rule(x, top, bottom) for is_there, x in ends if is_there]
+
+
 def _best(picture: Image.Image, frame: Frame, packs: str) -> _Words:
     """Read a picture in the direction in which its words run; if that is unknown, in the best."""
     angle = _angle(picture)
@@ -106,41 +128,61 @@ def _words(picture: Image.Image, angle: int, frame: Frame, packs: str) -> _Words
         data = pytesseract.image_to_data(
             path, lang=packs, config=f"--dpi {DPI}", output_type=pytesseract.Output.DICT
         )
-    scale = frame.width / picture.width
-    found, weight, sure = [], 0, 0.0
-    bars: list[Rule] = []
-    line: Box = (0.0, 0.0, 0.0, 0.0)
-    for index, word in enumerate(data["text"]):
-        text = _plain(word)
+    frame = frame.turned(angle)
+    lines = _lines(data, frame.width / (picture.height if angle % 180 else picture.width))
+    slope = _slope(lines)
+    words = [word for line in lines for word in line]
+    weight = sum(len(word.text) for word in words)
+    sure = sum(len(word.text) * word.confidence for word in words)
+    return _Words(
+        frame,
+        [character for line in lines for character in _characters(line, slope)],
+        sure / weight / 100 if weight else 0.0,
+        [bar for word in words for bar in word.bars()],
+    )
+
+
+def _lines(data: dict[str, list[Any]], scale: float) -> list[list[_Word]]:
+    """Return the words of each line that tesseract saw, in points."""
+    lines: dict[tuple[int, ...], list[_Word]] = {}
+    for index, printed in enumerate(data["text"]):
         left, top = data["left"][index] * scale, data["top"][index] * scale
         right = left + data["width"][index] * scale
         bottom = top + data["height"][index] * scale
-        if data["level"][index] == LINE:
-            line = (left, top, right, bottom)
-        bars += [Rule(x, top, bottom) for x in _bars(word, left, right)]
-        if not text or data["conf"][index] < DOUBTFUL:
-            continue
-        box = (left, line[1], right, line[3])
-        found.append(Character(text, box, (left, line[3]), 0, _gap(text)))
-        weight += len(text)
-        sure += len(text) * data["conf"][index]
-    return _Words(frame.turned(angle), found, sure / weight / 100 if weight else 0.0, bars)
+        place = tuple(data[f"{name}_num"][index] for name in ("block", "par", "line"))
+        word = _Word(printed.strip(), (left, top, right, bottom), data["conf"][index])
+        if word.confidence >= DOUBTFUL and (word.text or word.printed):
+            lines.setdefault(place, []).append(word)
+    return list(lines.values())
+
+
+def _slope(lines: list[list[_Word]]) -> float:
+    """Return by how much lines fall to the right, on a page that was laid askew."""
+    slopes = []
+    for line in lines:
+        first, last = line[0].box, line[-1].box
+        if (reach := last[0] - first[0]) > REACH:
+            slopes.append((last[1] + last[3] - first[1] - first[3]) / 2 / reach)
+    return median(slopes) if len(slopes) > 2 else 0.0
+
+
+def _characters(line: list[_Word], slope: float) -> list[Character]:
+    """Return the words of a line as if it were level, with boxes where they are."""
+    base = median(word.box[3] - slope * word.box[0] for word in line)
+    height = median(word.box[3] - word.box[1] for word in line)
+    found = []
+    for word in line:
+        left, _, right, _ = word.box
+        bottom = base + slope * left
+        box = (left, bottom - height, right, bottom)
+        if word.text:
+            found.append(Character(word.text, box, (left, base), 0, _gap(word.text)))
+    return found
 
 
 def _gap(word: str) -> Gap:
     """Return what precedes a word: a space, but for characters that tesseract parts needlessly."""
     return "guessed" if is_wide(word) else "meant"
-
-
-def _plain(word: str) -> str:
-    """Return a word without the lines beside it, and with the yen sign that looks like a slash."""
-    return re.sub(r"^\\(?=\d)", "¥", word.strip(" |"))
-
-
-def _bars(word: str, left: float, right: float) -> list[float]:
-    """Return where a word has lines of a table at its ends."""
-    ends = ((word.startswith("|"), left), (word.endswith("|"), right))
-    return [x for is_there, x in ends if is_there]
 
 
 @contextmanager

@@ -174,6 +174,8 @@ def _widest_gaps(pieces: Sequence[Piece]) -> tuple[float, float]:
     """
     if pitch := _pitch(pieces):
         return ONE_SPACE * pitch, ONE_SPACE * pitch
+    if words := _gaps_of_words(pieces):
+        return WIDE_GAP, max(WIDE_GAP, 1.6 * median(words))
     gaps, drawn, was_close = [], 0, False
     for one, other in pairwise(pieces):
         gap = (other.box[0] - one.box[2]) / lower_height(one, other)
@@ -186,6 +188,15 @@ def _widest_gaps(pieces: Sequence[Piece]) -> tuple[float, float]:
     even = sum(abs(gap - usual) <= 0.2 * usual for gap in gaps)
     is_even = max(drawn, even) >= 0.6 * len(gaps)
     return max(BARE_GAP, 1.4 * usual) if is_even else WIDE_GAP, WIDE_GAP
+
+
+def _gaps_of_words(pieces: Sequence[Piece]) -> list[float]:
+    """Return the gaps in a line between pieces that are whole words, as OCR gives them."""
+    if sum(len(piece.texts[0]) for piece in pieces) < 2 * len(pieces):
+        return []
+    pairs = [(one, other) for one, other in pairwise(pieces) if on_one_line(one, other)]
+    gaps = [(other.box[0] - one.box[2]) / lower_height(one, other) for one, other in pairs]
+    return [gap for gap in gaps if 0 < gap < 1.5]
 
 
 def _pitch(pieces: Sequence[Piece]) -> float:
