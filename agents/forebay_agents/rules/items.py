@@ -7,8 +7,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from forebay_agents.findings import Line
-from forebay_agents.rules.cells import Cell
-from forebay_agents.rules.columns import Column
+from forebay_agents.rules.cells import Cell, shown
 from forebay_agents.rules.figures import counted
 from forebay_agents.rules.fit import Fit
 
@@ -99,14 +98,14 @@ def with_counts(lines: list[Line]) -> list[Line]:
 def words_of(cells: Sequence[Cell], top: float, bottom: float) -> Iterator[Words]:
     """Yield the words of a description as one run; none when there are none."""
     if cells:
-        text = " ".join(cell.text for cell in cells)
+        text = shown(" ".join(cell.text for cell in cells))
         yield Words(text, cells[0].left, top, cells[-1].right, bottom)
 
 
 def description(found: Fit) -> list[Cell]:
-    """Return the cells of the description."""
-    return next((cells for column, cells in found.of.items() if _is_description(column)), [])
-
-
-def _is_description(column: Column) -> bool:
-    return column.concept == "description"
+    """Return the cells of the description, without what stands beside the table, on its left."""
+    for column, cells in found.of.items():
+        if column.concept == "description":
+            under = (place for place, cell in enumerate(cells) if cell.right > column.left)
+            return cells[next(under, 0) :]
+    return []
