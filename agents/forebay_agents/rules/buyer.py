@@ -21,6 +21,9 @@ from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import JAPANESE
 
+NARROW = 300
+"""Pages narrower than this, in points, are no letters."""
+
 FROM = re.compile(r"\s(?:from|von|de|da|di|van)$", re.IGNORECASE)
 """How labels end that a name follows in a sentence: 'Received from', 'Reçu de'."""
 
@@ -89,7 +92,7 @@ def _lines(document: Document, spot: Spot, label: Label) -> Iterator[list[tuple[
         return
     if after and after[0][1] is spot:
         rest, gap = spot.text[label.end :], spot.text[label.end : label.end + 3]
-        is_spoken = FROM.search(spot.text[label.start : label.end]) is not None
+        is_spoken = FROM.search(spot.text[label.start : label.end]) is not None and _ends(rest)
         if ":" in gap or is_polite or is_spoken or JAPANESE.search(rest):
             yield [after[0]]
         return
@@ -107,6 +110,12 @@ def _lines(document: Document, spot: Spot, label: Label) -> Iterator[list[tuple[
     if right and not is_grid and (is_next or not (is_close and is_exact and len(below) > 1)):
         options.reverse()
     yield from (option for option in options if option)
+
+
+def _ends(text: str) -> bool:
+    """Tell whether the name that a text begins with ends there, or before a comma."""
+    name = clean_name(text)
+    return name is not None and not re.match(r"\s+\w", text.strip()[len(name) :])
 
 
 def _in_section(document: Document, head: Spot, confidence: float) -> Iterator[Candidate]:
@@ -159,7 +168,7 @@ def _polite(document: Document) -> Iterator[Candidate]:
 def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
     """Yield the name in the address that stands where envelopes have their window."""
     page = document.page(document.first[0]) if document.first else None
-    if page is None or not page.width or not page.height:
+    if page is None or page.width < NARROW or not page.height:
         return
     top, bottom = WINDOW
     for lines in address_blocks(document):

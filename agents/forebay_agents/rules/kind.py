@@ -7,7 +7,7 @@ from forebay_agents.findings import Found
 from forebay_agents.rules import words
 from forebay_agents.rules.amounts import only_amounts
 from forebay_agents.rules.candidates import Candidate, found
-from forebay_agents.rules.labels import Label
+from forebay_agents.rules.labels import Label, find_labels
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import JAPANESE, letters
@@ -27,7 +27,7 @@ YOURS = re.compile(r"(?:your|ihre?|votre|su|la sua|la tua|a sua|uw|je|tu)\s", re
 
 AFTER = re.compile(
     r"\s*(?:(?:[A-ZÀ-Þ][\w'’-]*\s+){0,3}(?i:"
-    r"\(?\d{4}\)?|[(\[][^)\]]*[)\]]|(?:of|for|de|über|vom|für|du|del|dal|van|voor|pour|para|from|von|der)\b.*"
+    r"\(?\d{4}\)?|[(\[][^)\]]*[)\]]|(?:of|for|de|über|vom|für|du|del|dal|van|voor|pour|para|from|von|der|di|d')\b.*"
     r"|[-–—:/#|·•,・]\s*.*|.{0,8}\d.*|控え?|在中|様式.*|)|(?:[A-ZÀ-Þ][\w'’-]*\s*){1,3})",
 )
 
@@ -39,6 +39,9 @@ PAID = re.compile(
 
 ROLL = 300
 """Pages narrower than this, in points, come from the printers of tills."""
+
+TITLES = ("kind", "number", "date")
+"""The groups of labels that a title may be: 'Invoice', 'Invoice no.', 'Rechnung vom'."""
 
 WEAK = {"form", "report", "order", "statement", "contract"}
 """Kinds whose words also head parts of other documents."""
@@ -90,9 +93,7 @@ def _titles(document: Document) -> Iterator[Candidate]:
         if document.is_head(document.row(spot)):
             continue
         for label in spot.labels:
-            for name in sorted(
-                name for group, name in label.meanings if group in ("kind", "number")
-            ):
+            for name in sorted({name for group, name in label.meanings if group in TITLES}):
                 if name in ("any", "other"):
                     continue
                 confidence = _confidence(document, spot, label, name)
@@ -103,8 +104,8 @@ def _titles(document: Document) -> Iterator[Candidate]:
 def _confidence(document: Document, spot: Spot, label: Label, name: str) -> float:
     """Return how surely a label is the title; 0 when it stands in a sentence or names a value."""
     before, after = spot.text[: label.start], spot.text[label.end :]
-    is_kind = label.means("kind", name)
     word = spot.text[label.start : label.end]
+    is_kind = label.means("kind", name) or _begins_with_kind(word, name)
     is_plain = word[:1].islower() and not JAPANESE.match(word) and not YOURS.fullmatch(before)
     if is_plain or not BEFORE.fullmatch(before) or letters(before) > 40:
         return 0.0
@@ -130,6 +131,12 @@ def _is_in_table(document: Document, spot: Spot) -> bool:
         if other is not spot
         for amount in only_amounts(other.text)
     )
+
+
+def _begins_with_kind(words_of_label: str, name: str) -> bool:
+    """Tell whether a label for a number or a date begins with the kind: 'Facture n°'."""
+    first = find_labels(words_of_label.split()[0])
+    return any(label.means("kind", name) for label in first)
 
 
 def _is_big(document: Document, spot: Spot) -> bool:

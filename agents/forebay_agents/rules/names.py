@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from forebay_agents.rules import words
+from forebay_agents.rules.dates import readings
 from forebay_agents.rules.labels import find_labels
 from forebay_agents.rules.text import JAPANESE, fold, letters, squash
 
@@ -19,12 +20,15 @@ def _any_of(group: str, name: str, *, has_points: bool = False) -> str:
 FORMS = _any_of("company", "forms")
 JAPANESE_FORMS = _any_of("company", "japanese")
 _WORD = r"(?:[A-ZÀ-ÞŒ0-9][\w.&'’+/®!-]*|[a-z]+[A-Z]\w*|[a-z]+\.[a-z]{2,3})"
-_WORDS = rf"(?:\s+(?:{_WORD}|(?:{_any_of('company', 'joining')})(?!\w)),?)"
+_JOINING = _any_of("company", "joining")
+_WORDS = rf"(?:\s+(?:{_WORD}|(?:{_JOINING})(?!\w)),?)"
 COMPANY = re.compile(
     rf"(?<![\w@./-])(?P<name>{_WORD},?{_WORDS}{{0,7}}?(?:,\s*|\s+)(?:{FORMS}))(?![\w@]|\.\w)"
     r"(?P<more>(?:,?\s+(?:& ?Co\.? ?KG(?:aA)?|Ltd\.?|Inc\.?|LLC|Limited|KGaA|KG|Unipessoal))?)"
 )
-PREFIXED = re.compile(rf"(?:{_any_of('company', 'before')}){_WORDS}{{1,6}}")
+PREFIXED = re.compile(
+    rf"(?:{_any_of('company', 'before')})(?:\s+(?!\d+\b)(?:{_WORD}|(?:{_JOINING})(?!\w))){{1,6}}"
+)
 JAPANESE_COMPANY = re.compile(
     rf"(?:{JAPANESE_FORMS})\s?[^\s、。,:;()/|]{{1,20}}(?:\s?[A-Za-z]+)?"
     rf"|[^\s、。,:;()/|]{{1,20}}\s?(?:{JAPANESE_FORMS})"
@@ -39,11 +43,11 @@ ALONE = re.compile(
 POLITE = re.compile(r"\s*(?:御中|様|殿|さま)\s*$")
 
 POSTAL = re.compile(
-    r"^\d{4,5}$|[^\W\d]+ (?!19|20)\d{4}$|(?:^|\s)\d{3} \d{2} [A-ZÀ-Þ]|〒"
-    r"|[都道府県].{1,6}[市区町村郡]|(?:^|[\s,·•|(-])(?:(?:[A-Z]{1,2}[- ])?\d{4,5}(?:[ -]\d{3})?,?\s+[A-ZÀ-Þ(][\w'’.-]+"
+    r"^\d{4,5}$|[^\W\d]+ (?!19|20)\d{4}$|(?:^|\s)\d{3} \d{2} [A-ZÀ-Þ]|〒|[都道府県].{1,6}[市区町村郡]|"
+    r"(?:^|[\s,·•|(-])(?:(?:[A-Z]{1,2}[- ])?\d{4,5}(?:[ -]\d{3})?,?\s+[A-ZÀ-Þ(][\w'’.-]+"
     r"|\d{4} ?[A-Z]{2}\b|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b|[A-Z]{2},? \d{5}(?:-\d{4})?\b"
-    r"|[A-Z]\d[A-Z] ?\d[A-Z]\d\b|(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT) \d{4}\b|〒?\d{3}-\d{4}(?!\d)"
-    r"|\d{5}-\d{3}\b)"
+    r"|[A-Z]\d[A-Z] ?\d[A-Z]\d\b|(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT) \d{4}\b"
+    r"|〒?\d{3}-\d{4}(?!\d)|\d{5}-\d{3}\b)"
 )
 CONTACT = re.compile(
     rf"@|www\.|https?:|(?<!\w)(?i:{_any_of('line', 'contact', has_points=True)})(?!\w)"
@@ -91,21 +95,25 @@ def clean_name(line: str, *, is_loose: bool = False) -> str | None:
 
     With `is_loose` it may end with a number, as 'Strata Plan 88121' does.
     """
-    line = POLITE.sub("", line.strip(" ,;:-–·|*"))
+    line = POLITE.sub("", line.strip(" ,;:-–·|*")).split(": ")[-1]
     polite = HONORIFIC.match(line)
     line = line[polite.end() :].strip() if polite else line
+    if line[:1].isdigit() and is_address(line):
+        return None
     named = next(companies(line), None)
     if named and line.startswith(named):
         return named
     line = _before_address(re.split(r"\s*[|·•;]\s*|\s+[–—-]\s+", line)[0].strip(" ,"))
-    plain = re.sub(r"\s\d+$", "", line) if is_loose else line
-    return line if is_name(plain, is_loose=is_loose) else None
+    if is_loose and not is_address(line):
+        plain = re.sub(r"(?<=\w)\s\d{3,}$", "", line)
+        return line if is_name(plain, is_loose=True) else None
+    return line if is_name(line) else None
 
 
 def _before_address(line: str) -> str:
     """Return a line without the address that follows a name in it after a comma."""
     pieces = re.split(r",\s+", line)
-    if len(pieces) > 1 and any(map(is_address, pieces[1:])):
+    if any(is_address(piece) or re.search(r"\d", piece) for piece in pieces[1:]):
         return pieces[0]
     return line
 
@@ -115,9 +123,10 @@ def is_name(line: str, *, is_loose: bool = False) -> bool:
 
     With `is_loose` it may also begin small, as 'de Lattre Alexis' does.
     """
-    if not 2 <= letters(line) <= 60 or NO_NAME.search(line) or len(line.split()) > 9:
+    enough = 2 if JAPANESE.search(line) else 3
+    if not enough <= letters(line) <= 60 or NO_NAME.search(line) or len(line.split()) > 9:
         return False
-    if ALONE.fullmatch(line):
+    if ALONE.fullmatch(line) or next(readings(line), None):
         return False
     if is_address(line) or is_country(line) or re.fullmatch(r"\D+\s\d+\s?[a-zA-Z]?", line):
         return False

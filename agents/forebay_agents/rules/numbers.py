@@ -87,7 +87,7 @@ def _titled(document: Document, kind: str) -> Iterator[Candidate]:
                     answer.how == "right" and answer.spot.box[0] - spot.box[2] < 3 * spot.height
                 )
                 is_near &= number is None or answer.how == "within" or " " not in number
-                is_all = answer.how == "below" and number == answer.text
+                is_all = answer.how != "within" and number == answer.text
                 if number and (is_near or is_all) and re.search(r"\d{2}", number):
                     sure = {"within": 0.8, "right": 0.66, "below": 0.6}[answer.how]
                     yield Candidate(number, sure, answer.spot, answer.words)

@@ -89,11 +89,11 @@ def _mentions(document: Document) -> Iterator[Mention]:
         sender = SENDER.match(spot.text) if lines and POSTAL.search(spot.text) else None
         if sender is None and is_address(spot.text):
             continue
-        name = clean_name(sender["name"] if sender else spot.text)
-        if name and sender and (is_street_name(name) or name[0].isdigit() or ":" in name):
+        plain = clean_name(sender["name"] if sender else spot.text)
+        if plain is None or (sender and (is_street_name(plain) or plain[0].isdigit())):
             continue
-        if name and (sender or (lines and _is_on_top(document, spot))):
-            yield Mention(name, spot, 0.16 + _place(document, spot, lines, 1.0), False)
+        if (sender and ":" not in sender["name"]) or (lines and _is_on_top(document, spot)):
+            yield Mention(plain, spot, 0.16 + _place(document, spot, lines, 1.0), False)
 
 
 def _place(document: Document, spot: Spot, lines: list[Spot], share: float) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from forebay_agents.rules.amounts import Amount, amounts, only_amounts
+from forebay_agents.rules.amounts import REMARK, Amount, amounts, only_amounts
 from forebay_agents.rules.candidates import Candidate
 from forebay_agents.rules.dates import readings
 from forebay_agents.rules.labels import RATE, Label
@@ -40,7 +40,10 @@ def stated(document: Document, name: str, confidence: float) -> Iterator[Sum]:
     for spot, label in (*document.questions("amount", name), *_trailing(document, name)):
         sure = confidence - 0.1 * label.means("amount", "other") - 0.12 * (not label.leads)
         beside = list(_beside(document, spot, label))
-        if beside:
+        before = only_amounts(spot.text[: label.start], 99)[-1:] if _closes(spot, label) else []
+        if before:
+            yield _sum(document, spot, before[0], spot, sure)
+        elif beside:
             yield _sum(document, spot, *beside[-1], sure)
         elif column := _column(document, spot, label):
             yield from _of_column(document, spot, column, sure - 0.02)
@@ -49,9 +52,15 @@ def stated(document: Document, name: str, confidence: float) -> Iterator[Sum]:
                 yield _sum(document, spot, amount, place, sure - 0.06)
 
 
+def _closes(spot: Spot, label: Label) -> bool:
+    """Tell whether a tax stands in brackets after the total: '… (inkl. 11,94 € MwSt.)'."""
+    is_tax = label.means("amount", "tax") and not label.leads
+    return is_tax and re.match(r"\W*\)", spot.text[label.end :]) is not None
+
+
 def _trailing(document: Document, name: str) -> Iterator[tuple[Spot, Label]]:
     """Yield labels that end a few words of their own, or a sentence: 'Fees total', 'the sum of'."""
-    if name not in ("total", "sum", "amount"):
+    if name not in ("total", "sum", "amount", "tax"):
         return
     for spot in document.spots:
         for label in spot.labels[-1:]:
@@ -60,7 +69,8 @@ def _trailing(document: Document, name: str) -> Iterator[tuple[Spot, Label]]:
             is_spoken = name == "amount" and label.end - label.start >= 9
             if label.leads or not label.means("amount", name):
                 continue
-            if (is_last and is_short and name != "amount") or is_spoken:
+            is_plain = is_last and is_short and name in ("total", "sum")
+            if is_plain or is_spoken or _closes(spot, label):
                 yield spot, label
 
 
@@ -100,6 +110,7 @@ def printed(document: Document, value: Decimal) -> Sum | None:
 
 def _beside(document: Document, spot: Spot, label: Label) -> Iterator[tuple[Amount, Spot]]:
     for text, place in document.after(spot, label):
+        text = text if label.means("amount", "tax", "included") else REMARK.sub(" ", text)
         for reading in list(readings(text)) if place is spot else []:
             text = text[: reading.start] + " " * (reading.end - reading.start) + text[reading.end :]
         for amount in only_amounts(text, LETTERS_WITHIN if place is spot else LETTERS_BESIDE):

@@ -106,7 +106,10 @@ def _belongs_elsewhere(document: Document, answers: list[Answer], kind: str) -> 
     row = document.row(asked)
     left = row[asked.column - 1] if 0 < asked.column < len(row) else None
     papers = {"order", "delivery_note", "contract", "quote"} - {kind}
-    return left is not None and any(label.means("number", *papers) for label in left.labels)
+    return left is not None and any(
+        label.means("number", *papers) and not label.means("number", kind, "any", "invoice")
+        for label in left.labels
+    )
 
 
 def _is_column(document: Document, answer: Answer) -> bool:
