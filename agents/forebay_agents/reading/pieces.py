@@ -17,7 +17,10 @@ from forebay_agents.reading.characters import LINE_HYPHEN, Gap
 from forebay_agents.reading.geometry import union
 
 WORD_GAP = 0.12
-"""Wider gaps part words, where pdfium sees one too."""
+"""Gaps up to this width are those between the letters of a word."""
+
+GUESSED_GAP = 0.08
+"""Wider gaps part words, where pdfium sees a space too."""
 
 STRAY_GAP = 0.3
 """Wider gaps part words in any case."""
@@ -119,7 +122,7 @@ def _joined(texts: list[str], gaps: list[tuple[float, Gap]], height: float) -> s
         elif is_spaced:
             least = spacing + STRAY_GAP * height
         else:
-            least = (STRAY_GAP if wide or kind == "" else WORD_GAP) * height
+            least = (STRAY_GAP if wide or kind == "" else GUESSED_GAP) * height
         parts += [" ", letter] if kind == "meant" or gap > least else [letter]
     return _unspaced("".join(parts).strip())
 
