@@ -381,6 +381,26 @@ def test_a_till_counts_below_or_above_what_it_sells() -> None:
     assert read(below) == [("Milk", "2", "1.19", "2.38"), ("Tea", "1", "4.00", "4.00")]
 
 
+def test_dates_and_initials_before_the_words_are_left_out() -> None:
+    """Who did the work, and when, is no part of what was done."""
+    columns = (60.0, 120.0, 150.0, -520.0)
+    lines = read(
+        page(
+            ("05/06/2026", "JBP", "Review title commitment", "1,312.50"),
+            ("05/14/2026", "KLH", "Attend board meeting", "1,500.00"),
+            ("", "", "Total Fees", "2,812.50"),
+            columns=columns,
+        )
+    )
+    assert [line[0] for line in lines] == ["Review title commitment", "Attend board meeting"]
+
+
+def test_what_sums_to_nothing_is_no_line() -> None:
+    """A balance and its payment cancel out: that makes no lines of them."""
+    rows = (("Last bill", "", "", "980.10"), ("Payment", "", "", "-980.10"))
+    assert read(page(*rows, ("TOTAL", "", "", "0.00"))) == []
+
+
 def test_one_line_alone_needs_its_tax_to_be_told() -> None:
     """An amount equal to the total is no line; one that the tax makes the total is."""
     alone = page(("Weir", "", "", "75.00"), ("TOTAL", "", "", "75.00"))

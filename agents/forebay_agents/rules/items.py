@@ -11,6 +11,10 @@ from forebay_agents.rules.cells import Cell, shown
 from forebay_agents.rules.figures import counted
 from forebay_agents.rules.fit import Fit
 
+_UNFINISHED = re.compile(
+    r"(?:[,/&-]|\b(?:and|or|of|for|with|und|oder|mit|für|von|et|ou|de|du|des|à|pour|avec|y|o|del|con"
+    r"|para|e|di|da|per|do|com|en|of|met|van|voor))$"
+)
 _GOES_ON = re.compile(r"(?!in[ck]l)[^\W\d_A-ZÀ-Þ\u3040-\u9fff]")
 
 
@@ -61,7 +65,7 @@ def joined(words: Sequence[Words], full: float, unfinished: float) -> str:
     texts = [words[0].text] if words else []
     for above, below in pairwise(words):
         reach = above.right + above.height / 4 + below.begins_at()
-        goes_on = above.text.endswith((",", "-", "/", "&")) or _GOES_ON.match(below.text)
+        goes_on = _UNFINISHED.search(above.text) or _GOES_ON.match(below.text)
         if reach <= (unfinished if goes_on else full):
             break
         texts.append(below.text)

@@ -80,7 +80,7 @@ class ListedLines:
                 break
             made, run = made + above.amount, run + 1
             near = last_digit(total) if run > 2 and abs(total) >= 100 * last_digit(total) else 0
-            is_made = run > 1 and abs(made - total) <= near
+            is_made = run > 1 and made and abs(made - total) <= near
             if (is_made or made in goals) and run > len(self.lines):
                 self.lines = with_counts([each.line for each in list(self._above)[-run:]])
 
@@ -108,8 +108,14 @@ def _line(row: Row, words: list[str], last: Cell, mark: DecimalMark | None, page
 
 
 def _words(cells: Sequence[Cell], last: Cell) -> list[str]:
-    """Return the words among `cells` that stand before the `last` sum of their row."""
-    return [cell.text for cell in cells if not _is_sum(cell, bare=True) and cell.left < last.left]
+    """Return the words among `cells` that stand before the `last` sum of their row.
+
+    A date, and then a person's initials, are none of them.
+    """
+    before = [cell for cell in cells if not _is_sum(cell, bare=True) and cell.left < last.left]
+    texts = [cell.text for cell in before if not cell.is_date]
+    has_initials = len(before) > len(texts) > 1 and re.fullmatch(r"[A-Z]{2,3}", texts[0])
+    return texts[1:] if has_initials else texts
 
 
 def _is_sum(cell: Cell, *, bare: bool = False) -> bool:
