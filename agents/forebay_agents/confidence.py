@@ -66,7 +66,7 @@ CONFIRMED = 0.3
 UNCONFIRMED = 0.04
 """The doubt about a total that no other sum confirms."""
 
-WRONG_SUM = 0.4
+WRONG_SUM = 0.25
 """The doubt when net and tax are stated and do not make the total."""
 
 WRONG_LINES = 0.04
