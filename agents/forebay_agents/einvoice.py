@@ -1,18 +1,16 @@
-"""Read the XML that an e-invoice carries: Factur-X, ZUGFeRD 1 and 2, XRechnung, Order-X, UBL.
-
-Elements are told by their local names alone, so that one table of paths serves every version of a
-syntax. A step of a path may name an element in several ways, parted by bars.
-"""
+"""Read the XML that an e-invoice carries: Factur-X, ZUGFeRD 1 and 2, XRechnung, Order-X, UBL."""
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from xml.etree.ElementTree import Element, ParseError
 
 import defusedxml.ElementTree
 
+from forebay_agents.einvoice_paths import SYNTAXES, Syntax
 from forebay_agents.findings import Evidence, Findings, Found, Line, Name
 
 KNOWN_NAMES = frozenset(
@@ -20,96 +18,15 @@ KNOWN_NAMES = frozenset(
 )
 """The names, in lower case, under which PDFs carry such XML."""
 
-SIZE_LIMIT = 10_000_000
-TAGS_LIMIT = 1_000_000
-"""Bytes and tags that are read at most: about ten thousand lines."""
+SIZE_LIMIT = 2_000_000
+"""Bytes of XML that are read at most: about a thousand lines."""
+
+DIGITS_LIMIT = 18
+"""Digits of a number that is believed."""
 
 CREDIT_NOTES = {81, 83, 261, 262, 296, 308, 381, 396, 420, 458, 502, 503, 532}
 ORDERS = {220, 230, 231}
 """Type codes of UNTDID 1001; all others that an e-invoice may have are invoices."""
-
-Paths = tuple[str, ...]
-"""Where an element may be, the best place first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Syntax:
-    """Where a syntax keeps the fields and, inside each `line`, the parts of a line item."""
-
-    kind: str
-    fields: Mapping[Name, Paths]
-    line: str
-    description: Paths
-    quantity: str
-    price: str
-    per: str
-    amount: str
-    reason: str = ""
-
-
-_DOCUMENT = "ExchangedDocument|HeaderExchangedDocument"
-_TRADE = "SupplyChainTradeTransaction|SpecifiedSupplyChainTradeTransaction"
-_PARTIES = f"{_TRADE}/ApplicableHeaderTradeAgreement|ApplicableSupplyChainTradeAgreement"
-_SETTLEMENT = f"{_TRADE}/ApplicableHeaderTradeSettlement|ApplicableSupplyChainTradeSettlement"
-_SUMS = "SpecifiedTradeSettlementMonetarySummation|SpecifiedTradeSettlement%sMonetarySummation"
-_TOTALS = f"{_SETTLEMENT}/{_SUMS % 'Header'}"
-_LINE_PRICE = (
-    "SpecifiedLineTradeAgreement|SpecifiedSupplyChainTradeAgreement/NetPriceProductTradePrice"
-)
-_MOMENT = "DateTimeString|DateTime|Date"
-
-CII = Syntax(
-    kind=f"{_DOCUMENT}/TypeCode",
-    fields={
-        "number": (f"{_DOCUMENT}/ID",),
-        "date": (f"{_DOCUMENT}/IssueDateTime/{_MOMENT}",),
-        "due_date": (f"{_SETTLEMENT}/SpecifiedTradePaymentTerms/DueDateDateTime/{_MOMENT}",),
-        "currency": (f"{_SETTLEMENT}/InvoiceCurrencyCode|OrderCurrencyCode",),
-        "total": (f"{_TOTALS}/GrandTotalAmount",),
-        "total_net": (f"{_TOTALS}/TaxBasisTotalAmount",),
-        "tax": (f"{_TOTALS}/TaxTotalAmount",),
-        "seller": (f"{_PARTIES}/SellerTradeParty/Name",),
-        "buyer": (f"{_PARTIES}/BuyerTradeParty/Name",),
-    },
-    line=f"{_TRADE}/IncludedSupplyChainTradeLineItem",
-    description=("SpecifiedTradeProduct/Name", "SpecifiedTradeProduct/Description"),
-    quantity="SpecifiedLineTradeDelivery|SpecifiedSupplyChainTradeDelivery"
-    "/BilledQuantity|RequestedQuantity",
-    price=f"{_LINE_PRICE}/ChargeAmount",
-    per=f"{_LINE_PRICE}/BasisQuantity",
-    amount="SpecifiedLineTradeSettlement|SpecifiedSupplyChainTradeSettlement"
-    f"/{_SUMS % 'Line'}/LineTotalAmount",
-    reason="AssociatedDocumentLineDocument/LineStatusReasonCode",
-)
-_UBL_PARTY = ("Party/PartyLegalEntity/RegistrationName", "Party/PartyName/Name")
-UBL = Syntax(
-    kind="InvoiceTypeCode|CreditNoteTypeCode",
-    fields={
-        "number": ("ID",),
-        "date": ("IssueDate",),
-        "due_date": ("DueDate", "PaymentMeans/PaymentDueDate"),
-        "currency": ("DocumentCurrencyCode",),
-        "total": ("LegalMonetaryTotal/TaxInclusiveAmount",),
-        "total_net": ("LegalMonetaryTotal/TaxExclusiveAmount",),
-        "tax": ("TaxTotal/TaxAmount",),
-        "seller": tuple(f"AccountingSupplierParty/{path}" for path in _UBL_PARTY),
-        "buyer": tuple(f"AccountingCustomerParty/{path}" for path in _UBL_PARTY),
-    },
-    line="InvoiceLine|CreditNoteLine",
-    description=("Item/Name", "Item/Description"),
-    quantity="InvoicedQuantity|CreditedQuantity",
-    price="Price/PriceAmount",
-    per="Price/BaseQuantity",
-    amount="LineExtensionAmount",
-)
-SYNTAXES = {
-    "CrossIndustryInvoice": CII,
-    "CrossIndustryDocument": CII,
-    "SCRDMCCBDACIOMessageStructure": CII,
-    "Invoice": UBL,
-    "CreditNote": UBL,
-}
-"""The syntax of each root element."""
 
 
 def read_xml(name: str, xml: bytes) -> Findings:
@@ -126,13 +43,19 @@ def read_xml(name: str, xml: bytes) -> Findings:
 
 
 def _root(name: str, xml: bytes) -> Element:
-    if len(xml) > SIZE_LIMIT or xml.count(b"<") > TAGS_LIMIT:
-        raise ValueError(f"{name} inside the PDF is too big to be the XML of an e-invoice.")
+    if len(xml) > SIZE_LIMIT:
+        raise ValueError(f"{name} inside the PDF is too big: {SIZE_LIMIT // 10**6} MB are read.")
     try:
-        root: Element = defusedxml.ElementTree.fromstring(xml.strip(b"\0\t\r\n "), forbid_dtd=True)
+        root: Element = defusedxml.ElementTree.fromstring(_trimmed(xml), forbid_dtd=True)
     except (ParseError, ValueError, LookupError) as error:
         raise ValueError(f"{name} inside the PDF is no readable XML: {error}.") from error
     return root
+
+
+def _trimmed(xml: bytes) -> bytes:
+    """Return the XML without what writers leave around it; UTF-16 needs each of its zeros."""
+    is_wide = b"\0" in xml[:4] or xml[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)
+    return xml if is_wide else xml.strip(b"\0\t\r\n ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +131,12 @@ class _Reading:
         """Return the price of one, where the XML may say that of a hundred."""
         price = _first(element, self.syntax.price, _amount)
         per = Decimal(_first(element, self.syntax.per, _quantity) or 1)
-        return price if price is None or per in (0, 1) else _plain(round(Decimal(price) / per, 6))
+        if price is None or per in (0, 1):
+            return price
+        try:
+            return _plain(round(Decimal(price) / per, 6))
+        except InvalidOperation:  # more digits than anything costs
+            return None
 
     def _found(self, value: str, said: _Said) -> Found:
         return Found(value, Evidence(f"{self.name}: {said}", 1.0, source="xml"))
@@ -250,7 +178,8 @@ def _currency(said: _Said) -> str | None:
 
 def _amount(said: _Said) -> str | None:
     """Return a sum with its decimals, but without the zeros of 9.9000 beyond the cents."""
-    if not re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)", said.text):
+    is_number = re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)", said.text)
+    if not is_number or len(said.text) > DIGITS_LIMIT + 2:
         return None
     return _plain(Decimal(said.text))
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from forebay_agents.einvoice import KNOWN_NAMES, read_xml
+from forebay_agents.einvoice import KNOWN_NAMES, SIZE_LIMIT, read_xml
 from forebay_agents.findings import Findings, Line
 
 CII = """<?xml version="1.0" encoding="UTF-8"?>
@@ -207,7 +207,22 @@ def test_payment_in_parts_has_no_due_date() -> None:
     assert "2026-04-01, 2026-05-01" in findings.notes[0]
 
 
-@pytest.mark.parametrize("text", ["", "a lot", "1,234.56", "NaN", "1e9", "--1"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
+def test_every_encoding_of_xml_is_read(encoding: str) -> None:
+    """Two bytes for a character, or a mark before the first, change nothing."""
+    xml = CII.replace(' encoding="UTF-8"', "").encode(encoding)
+    assert values(read_xml("factur-x.xml", xml)) == TRUTH
+
+
+@pytest.mark.parametrize(("price", "per"), [("1" * 30, "3"), ("1" * 18, "0.0000000000000001")])
+def test_numbers_beyond_belief_are_left_out(price: str, per: str) -> None:
+    """No number is so long that it cannot be left out."""
+    xml = CII.replace("50.0000", price).replace(">100</a:BasisQ", f">{per}</a:BasisQ")
+    (line,) = read(xml).lines
+    assert line == Line("Dividers A4", "200", None, "100.00")
+
+
+@pytest.mark.parametrize("text", ["", "a lot", "1" * 30, "1,234.56", "NaN", "1e9", "--1"])
 def test_a_sum_that_is_no_number_is_left_out(text: str) -> None:
     """What the XML says wrongly is no fact: the field is absent and a note says so."""
     findings = read(
@@ -247,8 +262,7 @@ def test_lines_that_only_sum_up_others_are_no_lines() -> None:
         (b"<!DOCTYPE Invoice [<!ENTITY a 'aa'>]><Invoice>&a;</Invoice>", "no readable XML"),
         (b"<!DOCTYPE Invoice SYSTEM 'file:///etc/passwd'><Invoice/>", "no readable XML"),
         (b"<html/>", "begins with html"),
-        (b"<Invoice>" + b" " * 10_000_000 + b"</Invoice>", "too big"),
-        (b"<Invoice>" + b"<a/>" * 1_000_000 + b"</Invoice>", "too big"),
+        (b"<Invoice>" + b" " * SIZE_LIMIT + b"</Invoice>", "too big"),
     ],
 )
 def test_what_is_no_e_invoice_is_refused_with_a_sentence(xml: bytes, reason: str) -> None:
