@@ -1,93 +1,10 @@
 """A field is what the page says, or absent: never a guess."""
 
-from datetime import date
-from decimal import Decimal
-
 import pytest
 
-from forebay_agents.reading.layout import Row, Segment
-from forebay_agents.rules.amounts import Amount, one_amount
-from forebay_agents.rules.dates import find_dates
-from forebay_agents.rules.fields import find_fields
+from forebay_agents.rules import find_fields
 
-
-def page(*lines: str) -> list[Row]:
-    """Return rows whose segments are parted by bars, in columns 100 points wide."""
-    return [
-        [
-            Segment(text.strip(), 100.0 * column, 100.0 * column + 90)
-            for column, text in enumerate(line.split("|"))
-            if text.strip()
-        ]
-        for line in lines
-    ]
-
-
-def found(*lines: str) -> dict[str, str]:
-    """Return the fields of one page with these rows."""
-    return {name: field.value for name, field in find_fields([page(*lines)]).items()}
-
-
-@pytest.mark.parametrize(
-    ("text", "value", "currency"),
-    [
-        ("1,234.56", "1234.56", None),
-        ("1.234,56 EUR", "1234.56", "EUR"),
-        ("1 234,56 €", "1234.56", "€"),
-        ("CHF 1'234.50", "1234.50", "CHF"),
-        ("$1,234", "1234", "$"),
-        ("1.234.567", "1234567", None),
-        ("¥1,155,495", "1155495", "¥"),
-        ("12345円", "12345", "円"),
-        ("¥1,100(税込)", "1100", "¥"),
-        ("-104,90", "-104.90", None),
-        ("0.125", "0.125", None),
-    ],
-)
-def test_sums_are_read_as_people_write_them(text: str, value: str, currency: str | None) -> None:
-    """The mark before the cents is told from the marks between thousands."""
-    assert one_amount(text) == Amount(Decimal(value), currency)
-
-
-@pytest.mark.parametrize("text", ["12 items", "20%", "3PCE", "INV-2026", "31/12/2026", "", "none"])
-def test_what_is_no_sum_is_not_taken_for_one(text: str) -> None:
-    """Counts, rates, numbers and dates are no sums of money."""
-    assert one_amount(text) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("2026-03-04", date(2026, 3, 4)),
-        ("4 March 2026", date(2026, 3, 4)),
-        ("March 4th, 2026", date(2026, 3, 4)),
-        ("04-Mar-2026", date(2026, 3, 4)),
-        ("4. März 2026", date(2026, 3, 4)),
-        ("04.03.2026", date(2026, 3, 4)),
-        ("4.3.26", date(2026, 3, 4)),
-        ("1er février 2026", date(2026, 2, 1)),
-        ("2026年3月4日", date(2026, 3, 4)),
-        ("令和8年3月4日", date(2026, 3, 4)),
-        ("平成元年1月8日", date(1989, 1, 8)),
-        ("31/01/2026", date(2026, 1, 31)),
-        ("01/31/2026", date(2026, 1, 31)),
-        ("03/04/2026", None),
-        ("31.02.2026", None),
-        ("12.2026", None),
-    ],
-)
-def test_dates_are_read_when_they_mean_one_day(text: str, day: date | None) -> None:
-    """Every common order is read; one that means two days, or none, is not."""
-    assert [each for _, each in find_dates(text, None)] == ([day] if day else [])
-
-
-def test_other_dates_of_the_document_settle_the_order() -> None:
-    """03/04/2026 is read by the dates beside it that have one meaning, if they agree."""
-    lines = ("Invoice", "Date: 03/04/2026")
-    assert "date" not in found(*lines)
-    assert found(*lines, "Due: 25/04/2026")["date"] == "2026-04-03"
-    assert found(*lines, "Due: 04/25/2026")["date"] == "2026-03-04"
-    assert "date" not in found(*lines, "Due: 25/04/2026", "Sent: 04/25/2026")
+from .sheets import found, page
 
 
 @pytest.mark.parametrize(
@@ -97,17 +14,35 @@ def test_other_dates_of_the_document_settle_the_order() -> None:
         ("I N V O I C E", "invoice"),
         ("Tax Invoice", "invoice"),
         ("Rechnung Nr. 4711", "invoice"),
+        ("Gebührenrechnung", "invoice"),
+        ("Votre facture du 13 mars 2026", "invoice"),
+        ("FATTURA N. 12/2026", "invoice"),
+        ("Nota Fiscal", "invoice"),
         ("御請求書", "invoice"),
-        ("Master Services Agreement", "contract"),
-        ("Mietvertrag", "contract"),
-        ("業務委託契約書", "contract"),
-        ("Statement of Account", "statement"),
-        ("Kontoauszug", "statement"),
+        ("Rechnungskorrektur", "credit_note"),
+        ("Factura rectificativa", "credit_note"),
+        ("Nota di credito", "credit_note"),
+        ("Creditnota", "credit_note"),
+        ("Factura simplificada", "receipt"),
         ("Official Receipt", "receipt"),
+        ("Quittung", "receipt"),
+        ("Kassabon", "receipt"),
         ("領収書", "receipt"),
+        ("Statement of Account", "statement"),
+        ("Kontoauszug 3/2026", "statement"),
+        ("Extracto de cuenta", "statement"),
+        ("Kostenvoranschlag", "quote"),
+        ("Orçamento", "quote"),
+        ("御見積書", "quote"),
+        ("Orden de compra", "order"),
+        ("Auftragsbestätigung", "order"),
+        ("Lieferschein", "delivery_note"),
+        ("Documento di trasporto", "delivery_note"),
+        ("Master Services Agreement", "contract"),
+        ("Wohnraummietvertrag", "contract"),
+        ("業務委託契約書", "contract"),
         ("Application for Federal Assistance", "form"),
         ("Annual Report 2025", "report"),
-        ("Credit Note", "credit_note"),
         ("A report creeps into camp that", None),
         ("we sent the invoice", None),
         ("Terms of the agreement between us", None),
@@ -116,6 +51,16 @@ def test_other_dates_of_the_document_settle_the_order() -> None:
 def test_kinds_are_told_by_their_titles(title: str, kind: str | None) -> None:
     """A title names the kind; the same word inside a sentence does not."""
     assert found(title).get("kind") == kind
+
+
+def test_without_a_title_numbers_and_payment_tell_the_kind_with_less_confidence() -> None:
+    """An invoice number makes an invoice, and a till's narrow paper with cash a receipt."""
+    assert found("Invoice no: A-17", "Total: 9.00 EUR")["kind"] == "invoice"
+    assert found("Total: 9.00 EUR", "Cash | 10.00", "Change | 1.00")["kind"] == "receipt"
+    (titled, implied) = (
+        find_fields([page(title, "Invoice no: A-17")])["kind"] for title in ("INVOICE", "")
+    )
+    assert implied.evidence.confidence < titled.evidence.confidence
 
 
 def test_values_may_stand_beside_or_below_their_labels() -> None:
@@ -132,27 +77,84 @@ def test_values_may_stand_beside_or_below_their_labels() -> None:
     beside = ("Invoice no: | A-17", "Invoice date: | 2026-03-04", "Amount due | 99.50 EUR")
     assert found("Invoice", *beside) == truth
     assert found("Invoice no: A-17 Date: 2026-03-04", "Amount due: EUR 99.50") == truth
+    bilingual = ("Rechnungsnr. / Invoice no: A-17", "Datum / Date: 2026-03-04")
+    assert found("Invoice", *bilingual, "Rechnungsbetrag / Total: 99.50 EUR") == truth
 
 
-def test_labels_of_other_things_do_not_answer() -> None:
-    """A due date is no date, a subtotal no total, another paper's number not this one's."""
-    lines = ("Due date: 2026-04-04", "Subtotal: 90.00 EUR", "Total VAT: 9.50", "Order no: B-3")
-    assert found("Invoice", *lines) == {"kind": "invoice"}
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("Invoice #123", "123"),
+        ("Rechnung Nr. 2026-001 vom 3.3.2026", "2026-001"),
+        ("Factura F-2026/17", "F-2026/17"),
+        ("Fatura nº: FT A/123", "FT A/123"),
+        ("N° de facture : 10 204 887 331", "10 204 887 331"),
+        ("Rechnungsnummer: RE 2026 0017", "RE 2026 0017"),
+        ("請求書番号：INV-2026-0318", "INV-2026-0318"),
+        ("Customer no: 4711", None),
+        ("Order no: B-3", None),
+        ("VAT no: GB123456789", None),
+        ("IBAN: DE02 1203 0000 0000 2020 51", None),
+        ("Invoice no: 03.03.2026", None),
+    ],
+)
+def test_the_document_s_own_number_is_told_from_others(line: str, number: str | None) -> None:
+    """A number is that of the document only under a label for it, or after its title."""
+    fields = found("Invoice", line, "Total: 10.00 EUR")
+    assert fields.get("number") == number
 
 
 def test_a_field_said_in_two_ways_is_left_out() -> None:
-    """Two totals, dates or numbers under one label are no fact."""
+    """Two totals or numbers under one label are no fact."""
     lines = ("Total due: $10.00", "Total due: $12.00", "Invoice no: A1", "Invoice no: A2")
-    assert found("Invoice", *lines) == {"kind": "invoice"}
+    fields = found("Invoice", *lines)
+    assert "total" not in fields
+    assert "number" not in fields
+
+
+@pytest.mark.parametrize(
+    ("lines", "total", "net", "tax"),
+    [
+        (("Subtotal | 100.00", "VAT 10% | 10.00", "Total | 110.00"), "110.00", "100.00", "10.00"),
+        (("Net | VAT | Total", "100.00 | 10.00 | 110.00"), "110.00", "100.00", "10.00"),
+        (("Netto | 100,00", "7 % MwSt | 0,70", "19 % MwSt | 17,10", "Gesamt | 117,80"),
+         "117.80", "100.00", "17.80"),
+        (("Total TTC | 120,00", "dont TVA 20 % | 20,00"), "120.00", None, "20.00"),
+        (("Gesamt | 74,80 € (inkl. 11,94 € MwSt.)",), "74.80", None, "11.94"),
+        (("Total | 50.00 | EUR", "Amount paid | 50.00", "Balance due | 0.00"), "50.00", None, None),
+        (("Carried forward | 60.00", "Total | 110.00 EUR"), "110.00", None, None),
+        (("Base imponible | 1.800,00", "IVA 21 % | 378,00", "Retención IRPF | -270,00",
+          "Total a percibir | 1.908,00"), "1908.00", "1800.00", "378.00"),
+        (("Honorar | 500,00", "Steuer 20 % | 100,00", "Zusammen | 600,00"),
+         "600.00", "500.00", "100.00"),
+        (("Total hours | 40", "Total weight | 12.50"), None, None, None),
+    ],
+)  # fmt: skip
+def test_sums_that_add_up_are_net_tax_and_total(
+    lines: tuple[str, ...], total: str | None, net: str | None, tax: str | None
+) -> None:
+    """Labels in any layout name the sums, and arithmetic chooses among them."""
+    fields = found("Invoice", *lines)
+    assert (fields.get("total"), fields.get("total_net"), fields.get("tax")) == (total, net, tax)
+
+
+def test_the_closing_balance_is_the_total_of_a_statement() -> None:
+    """Of several balances the last one counts."""
+    lines = (
+        "Kontoauszug 3/2026",
+        "Kontostand am 27.02.2026 | 1.904,11 EUR",
+        "02.03. | Miete | -780,00",
+        "Kontostand am 31.03.2026 | 1.124,11 EUR",
+    )
+    assert found(*lines)["total"] == "1124.11"
 
 
 @pytest.mark.parametrize(
     ("lines", "currency"),
     [
         (("Total: $10.00",), "USD"),
-        (("Total: $10.00", "All sums in CAD"), None),
+        (("Total: $10.00", "All sums in CAD"), "CAD"),
         (("Total: ¥1,000", "合計 ありがとう"), "JPY"),
-        (("Total: ¥1,000", "人民币"), "CNY"),
         (("Total: ¥1,000",), None),
         (("Total: 10.00", "Currency: CHF"), "CHF"),
         (("Total (EUR): 10.00",), "EUR"),
@@ -160,22 +162,55 @@ def test_a_field_said_in_two_ways_is_left_out() -> None:
         (("Total amount EUR | 10.00",), "EUR"),
         (("Total: 10.00", "Fee £3.00"), "GBP"),
         (("Total: 10.00", "Fee £3.00", "Toll €2.00"), None),
+        (("Description | Amount EUR", "Pump | 10.00"), "EUR"),
     ],
 )
-def test_a_sign_means_a_currency_only_where_it_is_clear(
+def test_the_currency_is_the_total_s_or_the_only_one(
     lines: tuple[str, ...], currency: str | None
 ) -> None:
-    """$ and ¥ belong to several currencies: the document decides, or the field is absent."""
+    """A sign beside the total goes first, then a label, then the only currency in use."""
     assert found("Invoice", *lines).get("currency") == currency
 
 
 def test_evidence_grows_when_net_and_tax_make_the_total() -> None:
     """A total that adds up is surer than a lone one, and one that does not is less sure."""
 
-    def strength(*lines: str) -> float:
-        return find_fields([page("Invoice", *lines)])["total"].strength
+    def sure(*lines: str) -> float:
+        return find_fields([page("Invoice", *lines)])["total"].evidence.confidence
 
-    alone = strength("Total due: 110.00 EUR")
-    checked = strength("Subtotal: 100.00", "VAT: 10.00", "Total due: 110.00 EUR")
-    wrong = strength("Subtotal: 100.00", "VAT: 19.00", "Total due: 110.00 EUR")
+    alone = sure("Total due: 110.00 EUR")
+    checked = sure("Subtotal: 100.00", "VAT: 10.00", "Total due: 110.00 EUR")
+    wrong = sure("Subtotal: 100.00", "VAT: 19.00", "Total due: 110.00 EUR")
     assert wrong < alone < checked
+
+
+def test_evidence_tells_the_page_the_place_and_the_words() -> None:
+    """Each value can be found again on its page."""
+    pages = [page("Invoice", "Invoice no: A-17"), page("Grand total | 10.00 EUR", number=2)]
+    total = find_fields(pages)["total"].evidence
+    assert (total.page, total.text, total.source) == (2, "Grand total 10.00 EUR", "text")
+    assert total.box == pages[1].rows[0][1].box
+
+
+@pytest.mark.parametrize(
+    ("lines", "language"),
+    [
+        (("Rechnung", "Rechnungsnummer: 1", "Fällig am 1.1.2026", "Gesamtbetrag: 1,00"), "de"),
+        (("Facture", "N° de facture : 1", "Date d'échéance", "Montant HT"), "fr"),
+        (("Factura", "Fecha de vencimiento", "Base imponible", "Importe total"), "es"),
+        (("Fattura", "Data scadenza", "Imponibile", "Totale documento"), "it"),
+        (("Fatura", "Data de vencimento", "Valor total", "Contribuinte"), "pt"),
+        (("Factuur", "Vervaldatum", "Te betalen", "Factuurnummer"), "nl"),
+        (("Invoice", "Invoice number", "Due date", "Amount due"), "en"),
+        (("請求書", "お支払期限", "ご請求金額", "消費税"), "ja"),
+    ],
+)
+def test_labels_tell_the_language(lines: tuple[str, ...], language: str) -> None:
+    """An invoice has little prose: its labels say what language it is in."""
+    assert find_fields([page(*lines)])["language"].value == language
+
+
+def test_an_empty_document_has_no_fields() -> None:
+    """Pages without words give nothing."""
+    assert find_fields([]) == {}
+    assert find_fields([page()]) == {}

@@ -88,7 +88,10 @@ def _lines(document: Document, spot: Spot, label: Label) -> Iterator[list[tuple[
     """Yield the lines that may follow a label: after it, below it, and to its right."""
     after = document.after(spot, label)
     is_polite = HONORIFIC.match(spot.text[label.start :]) is not None
-    if is_polite and (label.start > 1 or POSTAL.search(spot.text) or _is_below(document, spot)):
+    row = document.row(spot)
+    is_value = spot.column > 0 and bool(row[spot.column - 1].labels)
+    is_own = label.start <= 1 and not POSTAL.search(spot.text) and not is_value
+    if is_polite and (not is_own or _is_below(document, spot)):
         return
     if after and after[0][1] is spot:
         rest, gap = spot.text[label.end :], spot.text[label.end : label.end + 3]

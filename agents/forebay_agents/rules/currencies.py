@@ -5,11 +5,26 @@ from collections.abc import Collection
 from functools import cache
 
 from forebay_agents.rules.country import countries
-from forebay_agents.rules.text import JAPANESE
 
 LOCALES = (
     *("en", "en_AU", "en_CA", "en_NZ", "en_SG", "de", "fr", "fr_CA", "es", "es_MX", "es_AR"),
-    *("es_CL", "es_CO", "it", "pt", "pt_BR", "nl", "ja", "pl", "cs", "sv", "nb", "da", "hu", "tr"),
+    *(
+        "es_CL",
+        "es_CO",
+        "it",
+        "pt",
+        "pt_BR",
+        "nl",
+        "ja",
+        "zh",
+        "pl",
+        "cs",
+        "sv",
+        "nb",
+        "da",
+        "hu",
+        "tr",
+    ),
 )
 """Where to look for the signs that people use for their own currency and for others."""
 
@@ -36,6 +51,7 @@ LETTERS = frozenset({"R", "RM", "Rp"})
 SHORT_NAMES = {"euro": "EUR", "euros": "EUR", "yen": "JPY", "reais": "BRL", "sterling": "GBP"}
 DOLLARS = frozenset(["USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN", "ARS", "CLP", "COP"])
 
+JAPANESE = re.compile(r"[\u3040-\u30ff]|円|JPY")
 CHINESE = re.compile(r"CNY|RMB|人民|元(?!年)")
 
 

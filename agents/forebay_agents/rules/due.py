@@ -16,6 +16,7 @@ LONG = 9
 """From how many letters on a label counts in the middle of a sentence."""
 
 MOST_DAYS = 180
+"""How many days after the document's date one has to pay at most."""
 
 
 def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> Found | None:
@@ -24,10 +25,28 @@ def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> 
         _in_sentences(document, calendar)
     )
     if day:
-        offered = [each for each in offered if each.value >= day.value] or offered
+        latest = (date.fromisoformat(day.value) + timedelta(days=MOST_DAYS)).isoformat()
+        offered = [each for each in offered if day.value <= each.value <= latest] or [
+            each for each in offered if each.value < day.value
+        ]
+        offered = offered or list(_without_year(document, date.fromisoformat(day.value)))
     if offered:
         return choose(document, offered)
     return _from_terms(document, day) if day else None
+
+
+def _without_year(document: Document, day: date) -> Iterator[Candidate]:
+    """Yield the day after the document's that a month and day mean: 'お支払期日 8月7日'."""
+    for answers in document.answers("date", "due"):
+        for answer in answers:
+            match = re.match(r"\D{0,3}(\d{1,2})月\s?(\d{1,2})日", answer.text)
+            month, number = (int(match[1]), int(match[2])) if match else (0, 0)
+            if 1 <= month <= 12 and 1 <= number <= 28 + 3 * (month != 2):
+                due = date(
+                    day.year + (month < day.month), month, min(number, 28 + 2 * (month != 2))
+                )
+                yield Candidate(due.isoformat(), 0.7, answer.spot, answer.words)
+                break
 
 
 def _in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]:

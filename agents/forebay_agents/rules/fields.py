@@ -46,7 +46,8 @@ def find_fields(pages: Sequence[Page]) -> dict[Name, Found]:
 def _sums(document: Document, kind: str) -> dict[Name, Found | None]:
     totals = find_totals(document, kind)
     total = totals.fields.get("total")
-    currency = find_currency(document, total, totals.sign) if total else None
+    is_priced = total is not None or kind != "contract"
+    currency = find_currency(document, total, totals.sign) if is_priced else None
     return {"currency": currency, **totals.fields}
 
 

@@ -83,7 +83,8 @@ def _by_payment(document: Document) -> Found | None:
     if paid is not None or 0 < page.width < ROLL:
         spot = paid or totals[0]
         return found(document, Candidate("receipt", 0.55, spot, spot.text))
-    return None
+    taxed = next((spot for spot, _ in document.questions("amount", "tax", "included")), None)
+    return found(document, Candidate("invoice", 0.45, taxed, taxed.text)) if taxed else None
 
 
 def _titles(document: Document) -> Iterator[Candidate]:

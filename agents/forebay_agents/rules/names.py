@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from forebay_agents.rules import words
+from forebay_agents.rules import currencies, words
 from forebay_agents.rules.dates import readings
 from forebay_agents.rules.labels import find_labels
 from forebay_agents.rules.text import JAPANESE, fold, letters, squash
@@ -43,7 +43,8 @@ ALONE = re.compile(
 POLITE = re.compile(r"\s*(?:御中|様|殿|さま)\s*$")
 
 POSTAL = re.compile(
-    r"^\d{4,5}$|[^\W\d]+ (?!19|20)\d{4}$|(?:^|\s)\d{3} \d{2} [A-ZÀ-Þ]|〒|[都道府県].{1,6}[市区町村郡]|"
+    r"^\d{4,5}$|[^\W\d]+ (?!19|20)\d{4}$|(?:^|\s)\d{3} \d{2} [A-ZÀ-Þ]|〒|"
+    r"[都道府県].{1,6}[市区町村郡]|"
     r"(?:^|[\s,·•|(-])(?:(?:[A-Z]{1,2}[- ])?\d{4,5}(?:[ -]\d{3})?,?\s+[A-ZÀ-Þ(][\w'’.-]+"
     r"|\d{4} ?[A-Z]{2}\b|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}\b|[A-Z]{2},? \d{5}(?:-\d{4})?\b"
     r"|[A-Z]\d[A-Z] ?\d[A-Z]\d\b|(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT) \d{4}\b"
@@ -78,7 +79,8 @@ def companies(text: str) -> Iterator[str]:
         else:
             for match in COMPANY.finditer(piece):
                 name = (match["name"] + match["more"]).strip(" ,(")
-                if letters(name) >= 4 and len(name) <= LONGEST:
+                is_place = name[0].isdigit() and is_street(name)
+                if letters(name) >= 4 and len(name) <= LONGEST and not is_place:
                     yield name
 
 
@@ -123,10 +125,12 @@ def is_name(line: str, *, is_loose: bool = False) -> bool:
 
     With `is_loose` it may also begin small, as 'de Lattre Alexis' does.
     """
+    if sum(map(str.isdigit, line)) > letters(line) / 2 or line in currencies.codes():
+        return False
     enough = 2 if JAPANESE.search(line) else 3
     if not enough <= letters(line) <= 60 or NO_NAME.search(line) or len(line.split()) > 9:
         return False
-    if ALONE.fullmatch(line) or next(readings(line), None):
+    if ALONE.fullmatch(line) or next(readings(line), None) or _is_sentence(line):
         return False
     if is_address(line) or is_country(line) or re.fullmatch(r"\D+\s\d+\s?[a-zA-Z]?", line):
         return False
@@ -141,6 +145,13 @@ def is_name(line: str, *, is_loose: bool = False) -> bool:
         or line[0].isdigit()
         or (PARTICLE.match(line) is not None and (is_loose or " " not in line[:3]))
     )
+
+
+def _is_sentence(line: str) -> bool:
+    """Tell whether a line has words that begin small, other than the small words of names."""
+    small = re.findall(r"(?<![\w'’.])[a-zà-þ]{3,}(?![\w.])", line)
+    joining = set(words.of_names("company", "joining"))
+    return len([word for word in small if word not in joining]) >= 2
 
 
 def is_address(line: str) -> bool:

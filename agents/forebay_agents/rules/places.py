@@ -182,7 +182,7 @@ class Document:
         Numbers stand right in their columns and heads left or in the middle.
         """
         heads = self.row(head)
-        if len(heads) < 3 or len(row) < 2 or head.column >= len(heads):
+        if head.rows > 1 or len(heads) < 3 or len(row) < 2:
             return []
         if len(heads) == len(row):
             return [row[head.column]]

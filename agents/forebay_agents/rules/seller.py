@@ -84,7 +84,7 @@ def _mentions(document: Document) -> Iterator[Mention]:
                 0.32 - 0.2 * (index > 0) + _place(document, spot, lines, len(name) / len(spot.text))
             )
             yield Mention(name, spot, score, True, len(name) > 0.8 * len(spot.text))
-        if named or spot.page != document.first[0].page or begins_other(spot):
+        if named or spot.page != document.first[0].page or _says_else(spot):
             continue
         sender = SENDER.match(spot.text) if lines and POSTAL.search(spot.text) else None
         if sender is None and is_address(spot.text):
@@ -94,6 +94,16 @@ def _mentions(document: Document) -> Iterator[Mention]:
             continue
         if (sender and ":" not in sender["name"]) or (lines and _is_on_top(document, spot)):
             yield Mention(plain, spot, 0.16 + _place(document, spot, lines, 1.0), False)
+
+
+def _says_else(spot: Spot) -> bool:
+    """Tell whether a line is a title, or begins with a label."""
+    is_title = any(label.means("kind") and label.end - label.start >= 6 for label in spot.labels)
+    is_party = any(
+        label.means("party") and label.leads and label.end - label.start > 3
+        for label in spot.labels[:1]
+    )
+    return is_title or is_party or begins_other(spot)
 
 
 def _place(document: Document, spot: Spot, lines: list[Spot], share: float) -> float:

@@ -63,7 +63,7 @@ def spots_of(row: Row, page: Page, index: int) -> list[Spot]:
         if joined and _gap(joined[-1], (text, segment.box)) < SPACES[page.source]:
             before, box = joined[-1]
             top, bottom = min(box[1], segment.box[1]), max(box[3], segment.box[3])
-            joined[-1] = f"{before} {text}", (box[0], top, segment.box[2], bottom)
+            joined[-1] = normal(f"{before} {text}"), (box[0], top, segment.box[2], bottom)
         elif text:
             joined.append((text, segment.box))
     return [
@@ -97,7 +97,8 @@ def stacked(upper: Spot, lower: Spot) -> Spot | None:
         return None
     text = f"{upper.text} {lower.text}"
     labels = find_labels(text)
-    if not labels or labels[0].start > 0 or labels[0].end <= len(upper.text) + 1:
+    own = max((label.end for label in lower.labels[:1]), default=1)
+    if not labels or labels[0].start > 0 or labels[0].end < len(upper.text) + 1 + own:
         return None
     box = (
         min(upper.box[0], lower.box[0]),
@@ -109,6 +110,7 @@ def stacked(upper: Spot, lower: Spot) -> Spot | None:
 
 
 def holds_heads(row: Sequence[Spot]) -> bool:
+    """Tell whether a row names the columns of a table of items: two of them, or one and a sum's."""
     heads = {
         (spot.column, label.start)
         for spot in row
@@ -116,7 +118,8 @@ def holds_heads(row: Sequence[Spot]) -> bool:
         if label.leads and label.means("word", "column")
     }
     sums = sum(any(label.means("amount") for label in spot.labels) for spot in row)
-    return len(heads) >= 2 or (len(heads) == 1 and len(row) >= 4 and sums < 3)
+    is_beside_sums = len(heads) == 1 and sums < 3 and (sums > 0 or len(row) >= 4)
+    return len(heads) >= 2 or is_beside_sums
 
 
 def is_remark(text: str) -> bool:

@@ -16,6 +16,10 @@ LETTERS_WITHIN, LETTERS_BESIDE = 14, 3
 """How many letters may stand with a sum: 'auf' after the label, 'TTC' in a spot of its own."""
 
 
+LEAST_SHARE, MOST_SHARE = Decimal("0.02"), Decimal("0.28")
+"""Between which shares of the net taxes lie."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sum:
     """A sum beside its label. `rate` is the tax rate that stands with it, in percent."""
@@ -44,7 +48,7 @@ def stated(document: Document, name: str, confidence: float) -> Iterator[Sum]:
         if before:
             yield _sum(document, spot, before[0], spot, sure)
         elif beside:
-            yield _sum(document, spot, *beside[-1], sure)
+            yield _sum(document, spot, *_chief(document, beside, name), sure)
         elif column := _column(document, spot, label):
             yield from _of_column(document, spot, column, sure - 0.02)
         else:
@@ -54,7 +58,7 @@ def stated(document: Document, name: str, confidence: float) -> Iterator[Sum]:
 
 def _closes(spot: Spot, label: Label) -> bool:
     """Tell whether a tax stands in brackets after the total: '… (inkl. 11,94 € MwSt.)'."""
-    is_tax = label.means("amount", "tax") and not label.leads
+    is_tax = label.means("amount", "tax") and label.start > 0
     return is_tax and re.match(r"\W*\)", spot.text[label.end :]) is not None
 
 
@@ -91,6 +95,24 @@ def pairs(document: Document) -> Iterator[tuple[Sum, Sum]]:
                     yield larger, smaller
 
 
+def fitting(document: Document) -> Iterator[tuple[Sum, Sum, Sum]]:
+    """Yield the last net, tax and total that fit each other, with or without labels.
+
+    They follow each other in a row or below each other, and the tax is a likely share of the net.
+    """
+    sums = [
+        _sum(document, spot, amount, spot, 0.6)
+        for spot in document.spots
+        for amount in only_amounts(_without_label(spot), LETTERS_WITHIN)
+        if amount.has_decimals() or document.is_whole
+    ]
+    for net, tax, total in reversed(list(zip(sums, sums[1:], sums[2:], strict=False))):
+        is_share = net.value and LEAST_SHARE <= tax.value / net.value <= MOST_SHARE
+        if is_share and net.value + tax.value == total.value:
+            yield net, tax, total
+            return
+
+
 def signed(document: Document) -> Iterator[Sum]:
     """Yield the sums with a currency, wherever they stand."""
     for spot in document.spots:
@@ -115,6 +137,14 @@ def _beside(document: Document, spot: Spot, label: Label) -> Iterator[tuple[Amou
             text = text[: reading.start] + " " * (reading.end - reading.start) + text[reading.end :]
         for amount in only_amounts(text, LETTERS_WITHIN if place is spot else LETTERS_BESIDE):
             yield amount, place
+
+
+def _chief(document: Document, beside: list[tuple[Amount, Spot]], name: str) -> tuple[Amount, Spot]:
+    """Return the last sum of a row, or the one that is made of the others in a row of totals."""
+    values = [abs(amount.value(document.mark)) for amount, _ in beside]
+    if name in ("total", "sum", "payable") and len(values) > 2 and sum(values) == 2 * max(values):
+        return beside[values.index(max(values))]
+    return beside[-1]
 
 
 def _column(document: Document, spot: Spot, label: Label) -> list[tuple[Amount, Spot]]:

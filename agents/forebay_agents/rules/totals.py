@@ -8,7 +8,7 @@ from itertools import combinations
 from forebay_agents.findings import Found, Name
 from forebay_agents.rules.candidates import Candidate, choose
 from forebay_agents.rules.places import Document
-from forebay_agents.rules.stated import Sum, pairs, printed, signed, stated
+from forebay_agents.rules.stated import Sum, fitting, pairs, printed, signed, stated
 
 CLOSE = Decimal("0.02")
 """How far a sum of rounded sums may be off."""
@@ -69,6 +69,10 @@ class Statements:
             for tax in self.taxes:
                 if found := printed(self.document, net.value + tax.value):
                     yield found
+        for net, tax, total in fitting(self.document):
+            self.nets.append(net)
+            self.taxes.append(tax)
+            yield total
 
     def lone(self) -> Iterator[Sum]:
         """Yield the sum of a document that has only one, as some receipts do."""

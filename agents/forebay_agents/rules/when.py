@@ -10,6 +10,7 @@ from forebay_agents.rules.country import countries
 from forebay_agents.rules.dates import Order, Reading, readings
 from forebay_agents.rules.kind import BEFORE
 from forebay_agents.rules.places import Answer, Document
+from forebay_agents.rules.spots import Spot
 
 TITLE_ROWS = 45
 SENTENCE_ROWS = 25
@@ -58,13 +59,21 @@ def find_date(document: Document, calendar: Calendar, kind: str) -> Found | None
 
 def _only(document: Document, calendar: Calendar) -> Found | None:
     """Return the one date that the document gives anywhere, if it gives one only."""
-    offered = [
-        Candidate(read[0].isoformat(), 0.5 * read[1], spot, spot.text)
-        for spot in document.spots
-        for reading in readings(spot.text)
-        if (read := calendar.read(reading)) and not reading.is_compact
-    ]
+    offered = []
+    for spot in document.spots:
+        for reading in readings(spot.text):
+            read = calendar.read(reading)
+            if read is None or _is_of_other(document, spot):
+                return None
+            if not reading.is_compact:
+                offered.append(Candidate(read[0].isoformat(), 0.5 * read[1], spot, spot.text))
     return choose(document, offered)
+
+
+def _is_of_other(document: Document, spot: Spot) -> bool:
+    """Tell whether a label in the same row says that it is another date."""
+    labels = [label for each in document.row(spot)[: spot.column + 1] for label in each.labels]
+    return any(label.leads and label.means("date", "other", "due") for label in labels)
 
 
 def labelled(
@@ -136,28 +145,51 @@ def _doubt(answer: Answer, name: str) -> float:
 
 
 def _first(answer: Answer, calendar: Calendar) -> tuple[date, float] | None:
-    """Return the date at the start of an answer, with no more than a few short words before it."""
-    for reading in readings(answer.text):
-        gap = answer.text[: reading.start]
-        is_short = answer.how != "within" and len(answer.text) < 40
-        is_other = re.search(r"[^\W\d]\s*:", gap) is not None
-        if is_other or not (is_short or (len(gap) < 25 and GAP.fullmatch(gap))):
-            return None
-        return calendar.read(reading)
-    return None
+    """Return the date at the start of an answer, with no more than a few short words before it.
+
+    A period is no date.
+    """
+    found = list(readings(answer.text))
+    if not found or (len(found) > 1 and is_period(answer.text[found[0].end : found[1].start])):
+        return None
+    gap = answer.text[: found[0].start]
+    is_short = answer.how != "within" and len(answer.text) < 40
+    is_other = re.search(r"[^\W\d]\s*:", gap) is not None
+    if is_other or not (is_short or (len(gap) < 25 and GAP.fullmatch(gap))):
+        return None
+    return calendar.read(found[0])
+
+
+def is_period(between: str) -> bool:
+    """Tell whether two dates with this between them are the ends of a period."""
+    return (
+        re.fullmatch(r"\s*(?:[-–—~〜～]|to|bis|au|al|a|t/m|tot|até|hasta|から)\s*", between)
+        is not None
+    )
 
 
 def _in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]:
-    """Yield the dates in sentences as 'This agreement is made on 3 March 2026 between …'."""
-    for spot in document.first:
-        if spot.row >= SENTENCE_ROWS or not any(
-            label.means("date", "contract") or label.means("kind", "contract")
-            for label in spot.labels
-        ):
+    """Yield the dates that contracts give in sentences, or where they are signed.
+
+    'This agreement is made on 3 March 2026 between …', 'Berlin, den 3. März 2026'.
+    """
+    for spot in document.spots:
+        days = [
+            (reading, read) for reading in readings(spot.text) if (read := calendar.read(reading))
+        ]
+        if len(days) != 1:
             continue
-        days = [read for reading in readings(spot.text) if (read := calendar.read(reading))]
-        if len(days) == 1:
-            yield Candidate(days[0][0].isoformat(), 0.75 * days[0][1], spot, spot.text)
+        reading, (day, certainty) = days[0]
+        is_early = spot in document.first and spot.row < SENTENCE_ROWS
+        if is_early and any(label.means("date", "contract") for label in spot.labels):
+            sure = 0.75
+        elif PLACE.fullmatch(spot.text[: reading.start]) and len(spot.text) - reading.end < 4:
+            sure = 0.7
+        elif is_early and any(label.means("kind", "contract") for label in spot.labels):
+            sure = 0.6
+        else:
+            continue
+        yield Candidate(day.isoformat(), sure * certainty, spot, spot.text)
 
 
 def _lone(document: Document, calendar: Calendar) -> Found | None:
