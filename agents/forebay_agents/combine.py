@@ -1,10 +1,18 @@
 """Make one answer of what the XML, a model and the rules found, and say where they differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal
 
-from forebay_agents.findings import Evidence, Findings, Found, Line, Name
+from forebay_agents.findings import (
+    AMOUNTS,
+    PARTIES,
+    Evidence,
+    Findings,
+    Found,
+    Line,
+    Name,
+)
+from forebay_agents.rules.text import normal, squash
 from forebay_agents.sums import lines_miss, lines_sum, sums, total_miss
 
 WELL_FOUNDED = 0.5
@@ -21,8 +29,6 @@ UNLOCATED = 0.4
 TOLD_BY_THE_WHOLE: frozenset[Name] = frozenset({"kind", "language", "currency"})
 """Fields that a document may say without printing their value: only these need no place."""
 
-AMOUNTS: frozenset[Name] = frozenset({"total", "total_net", "tax"})
-PARTIES: frozenset[Name] = frozenset({"seller", "buyer"})
 WORDS = {"due_date": "due date", "total_net": "net total"}
 """How notes name a field where its own name is no word."""
 
@@ -54,9 +60,9 @@ def _readings(name: Name, xml: Findings, model: Findings, rules: Findings) -> li
     """Return the readings of a field that count, the one that goes first first."""
     said, ruled = model.fields.get(name), rules.fields.get(name)
     if said and said.evidence.page is None:
-        certain = min(_sure(said), UNLOCATED)
-        said = _with_confidence(said, certain) if name in TOLD_BY_THE_WHOLE else None
-    is_first = said and (not ruled or _sure(said) >= min(WELL_FOUNDED, _sure(ruled)))
+        most = min(said.confidence, UNLOCATED)
+        said = said.with_confidence(most) if name in TOLD_BY_THE_WHOLE else None
+    is_first = said and (not ruled or said.confidence >= min(WELL_FOUNDED, ruled.confidence))
     order = (xml.fields.get(name), *((said, ruled) if is_first else (ruled, said)))
     return [found for found in order if found]
 
@@ -64,21 +70,21 @@ def _readings(name: Name, xml: Findings, model: Findings, rules: Findings) -> li
 def _merged(name: Name, readings: Sequence[Found]) -> Found:
     """Return the first reading, as sure as the others leave it."""
     first, *others = readings
-    confidence = _sure(first)
+    confidence = first.confidence
     for other in others:
         if _agree(name, first.value, other.value):
-            confidence += (1 - confidence) * _sure(other)
+            confidence += (1 - confidence) * other.confidence
         else:
             weight = OF_THE_XML if first.evidence.source == "xml" else CONTRADICTION
-            confidence *= 1 - _sure(other) * weight
-    return _with_confidence(first, round(confidence, 3))
+            confidence *= 1 - other.confidence * weight
+    return first.with_confidence(round(confidence, 3))
 
 
 def _contradictions(name: Name, readings: Sequence[Found]) -> Iterator[str]:
     """Tell in a sentence each well-founded reading that is not the first one's."""
     first, *others = readings
     for other in others:
-        if _sure(other) >= WELL_FOUNDED and not _agree(name, first.value, other.value):
+        if other.confidence >= WELL_FOUNDED and not _agree(name, first.value, other.value):
             reading = _says(other)
             yield f"{_says(first, name)}, {reading[0].lower()}{reading[1:]}."
 
@@ -103,7 +109,7 @@ def _agree(name: Name, one: str, other: str) -> bool:
     """Tell whether two values mean the same; of a party one may say less than the other."""
     if name in AMOUNTS:
         return abs(Decimal(one)) == abs(Decimal(other))
-    short, long = sorted((" ".join(text.casefold().split()) for text in (one, other)), key=len)
+    short, long = sorted((squash(normal(text)) for text in (one, other)), key=len)
     return short in long if name in PARTIES else short == long
 
 
@@ -127,11 +133,3 @@ def _wrong_sums(fields: Mapping[Name, Found], lines: Sequence[Line]) -> Iterator
         name: Name = "total_net" if "total_net" in stated else "total"
         goal = f"{WORDS.get(name, name)} is {stated[name]}"
         yield f"The lines sum to {lines_sum(lines)}, but the {goal}."
-
-
-def _sure(found: Found) -> float:
-    return found.evidence.confidence
-
-
-def _with_confidence(found: Found, confidence: float) -> Found:
-    return replace(found, evidence=replace(found.evidence, confidence=confidence))

@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import prod
 
-from forebay_agents.findings import Findings, Found, Name
+from forebay_agents.findings import AMOUNTS, DATES, PARTIES, Findings, Found, Name
 from forebay_agents.pages import Page
+from forebay_agents.rules.text import same_name
 from forebay_agents.sums import lines_miss, sums, total_miss
 
 UNSURE: Mapping[Name, float] = {
@@ -81,9 +82,6 @@ SAME_PARTY = 0.4
 UNREAD = 0.9
 """The doubt when no page could be read; in proportion for some, and for fields from no XML."""
 
-AMOUNTS: tuple[Name, ...] = ("total", "total_net", "tax")
-DATES: tuple[Name, ...] = ("date", "due_date")
-PARTIES: tuple[Name, ...] = ("seller", "buyer")
 MONTH_FIRST_LANGUAGES = {"en"}
 """Languages in which some write the month first and others the day."""
 
@@ -107,7 +105,7 @@ def document_confidence(findings: Findings, pages: Sequence[Page]) -> Decimal:
 def _fields_unsure(findings: Findings) -> Iterator[float]:
     confirmed = _confirmed(findings)
     for name, found in findings.fields.items():
-        doubt = UNSURE[name] * (1 - found.evidence.confidence)
+        doubt = UNSURE[name] * (1 - found.confidence)
         yield doubt * CONFIRMED if name in confirmed else doubt
 
 
@@ -167,8 +165,8 @@ def _has_two_readings(found: Found) -> bool:
 
 
 def _parties_mixed(findings: Findings) -> Iterator[float]:
-    names = [findings.fields[name].value.casefold() for name in PARTIES if name in findings.fields]
-    if len(names) > len(set(names)):
+    names = [findings.fields[name].value for name in PARTIES if name in findings.fields]
+    if len(names) > 1 and same_name(*names):
         yield SAME_PARTY
 
 

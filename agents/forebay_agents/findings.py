@@ -1,9 +1,23 @@
 """What was found in a document, each value with the evidence for it."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
 
 from forebay_agents.pages import Box
+
+Kind = Literal[
+    "invoice",
+    "credit_note",
+    "receipt",
+    "statement",
+    "quote",
+    "order",
+    "delivery_note",
+    "contract",
+    "form",
+    "report",
+]
+"""The kinds of documents that are told apart."""
 
 Name = Literal[
     "kind",
@@ -19,6 +33,11 @@ Name = Literal[
     "language",
 ]
 """The fields: dates in ISO 8601, currency in ISO 4217, language in ISO 639-1, sums as decimals."""
+
+NAMES: tuple[Name, ...] = get_args(Name)
+AMOUNTS: tuple[Name, ...] = ("total", "total_net", "tax")
+DATES: tuple[Name, ...] = ("date", "due_date")
+PARTIES: tuple[Name, ...] = ("seller", "buyer")
 
 EvidenceSource = Literal["text", "ocr", "vision", "xml", "model"]
 
@@ -44,6 +63,15 @@ class Found:
 
     value: str
     evidence: Evidence
+
+    @property
+    def confidence(self) -> float:
+        """How surely the value is the field's, from 0 to 1."""
+        return self.evidence.confidence
+
+    def with_confidence(self, confidence: float) -> "Found":
+        """Return the same value, as sure as that."""
+        return replace(self, evidence=replace(self.evidence, confidence=confidence))
 
 
 @dataclass(frozen=True, slots=True)

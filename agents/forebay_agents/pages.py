@@ -1,10 +1,14 @@
 """What a page says: the shapes that reading hands to rules, models and results."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom, in points from the top left corner of the page as it is shown."""
+
+Point = tuple[float, float]
+"""From the left and from the top of the page, in points."""
 
 Source = Literal["text", "ocr", "vision", "none"]
 """Where a page's words come from: the PDF itself, OCR, a vision model, or nowhere."""
@@ -55,3 +59,25 @@ class Page:
     source: Source = "text"
     certainty: float = 1.0
     notes: list[str] = field(default_factory=list)
+
+
+def union(boxes: Iterable[Box]) -> Box:
+    """Return the smallest box around all of `boxes`, of which there is one at least."""
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return min(lefts), min(tops), max(rights), max(bottoms)
+
+
+def middle(box: Box) -> Point:
+    """Return a box's middle."""
+    return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
+
+
+def contains(box: Box, point: Point) -> bool:
+    """Tell whether a point lies in a box, or on its edge."""
+    return box[0] <= point[0] <= box[2] and box[1] <= point[1] <= box[3]
+
+
+def rounded(box: Box) -> Box:
+    """Return a box to a tenth of a point: finer is no page seen."""
+    left, top, right, bottom = (round(edge, 1) for edge in box)
+    return left, top, right, bottom

@@ -3,15 +3,17 @@
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from forebay_agents.findings import Found, Line, Name
+from forebay_agents.findings import AMOUNTS, Found, Line, Name
 
 Sums = Mapping[Name, Decimal]
+
+ROUNDING = 2
+"""Units of the last digit by which a sum of rounded sums may be off."""
 
 
 def sums(fields: Mapping[Name, Found]) -> dict[Name, Decimal]:
     """Return the stated sums of money as numbers."""
-    names: tuple[Name, ...] = ("total", "total_net", "tax")
-    return {name: Decimal(fields[name].value) for name in names if name in fields}
+    return {name: Decimal(fields[name].value) for name in AMOUNTS if name in fields}
 
 
 def lines_sum(lines: Sequence[Line]) -> Decimal | None:
@@ -23,30 +25,34 @@ def lines_sum(lines: Sequence[Line]) -> Decimal | None:
 def lines_miss(lines: Sequence[Line], stated: Sums) -> Decimal | None:
     """Return by how much `lines` miss the nearest of the sums that lines may make.
 
-    That is the net, as most lines are net, or the total, or the total less the tax. It is zero
-    when they add up to within one unit of the last digit, and None when there is nothing to
+    That is the net, as most lines are net, or the total, or the total less the tax; a credit note
+    may give its lines another sign. It is zero when they add up, None when there is nothing to
     compare.
     """
-    lines_make = lines_sum(lines)
+    made = lines_sum(lines)
     goals = [stated[name] for name in ("total_net", "total") if name in stated]
     if "total" in stated and "tax" in stated:
         goals.append(stated["total"] - stated["tax"])
-    if lines_make is None or not goals:
+    if made is None or not goals:
         return None
-    return min(_miss(lines_make, goal) for goal in goals)
+    return min(miss(abs(made), abs(goal)) for goal in goals)
 
 
 def total_miss(stated: Sums) -> Decimal | None:
-    """Return by how much net and tax miss the total; zero and None as in `lines_miss`."""
+    """Return by how much net and tax miss the total: zero when they add up, None if unsaid."""
     if not {"total", "total_net", "tax"} <= stated.keys():
         return None
-    return _miss(stated["total_net"] + stated["tax"], stated["total"])
+    return miss(stated["total_net"] + stated["tax"], stated["total"])
 
 
-def _miss(one: Decimal, other: Decimal) -> Decimal:
-    """Return the distance of two sums, whatever sign a credit note gives them."""
-    miss = abs(abs(one) - abs(other))
-    return miss if miss > last_digit(other) else Decimal(0)
+def adds_up(made: Decimal, total: Decimal) -> bool:
+    """Tell whether what was added up is the total, but for rounding: the one rule for all sums."""
+    return abs(made - total) <= ROUNDING * min(last_digit(made), last_digit(total))
+
+
+def miss(made: Decimal, total: Decimal) -> Decimal:
+    """Return by how much a sum misses the total; zero when it adds up."""
+    return Decimal(0) if adds_up(made, total) else abs(made - total)
 
 
 def last_digit(value: Decimal) -> Decimal:

@@ -3,24 +3,12 @@
 import json
 import re
 from functools import cache
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from forebay_agents.findings import Kind
 from forebay_agents.models.settings import Structured
-
-Kind = Literal[
-    "invoice",
-    "credit_note",
-    "receipt",
-    "statement",
-    "quote",
-    "order",
-    "delivery_note",
-    "contract",
-    "form",
-    "report",
-]
 
 
 class _Shape(BaseModel):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice
 
-from forebay_agents.pages import Box, Page
+from forebay_agents.pages import Box, Page, union
 
 MOST_PLACES = 20
 """Places of the same words that are looked at."""
@@ -68,18 +68,10 @@ class Sheet:
         first = bisect_right(self._begins, start) - 1
         touched = self._segments[first : bisect_left(self._begins, end)]
         rows = range(touched[0][0], touched[-1][0] + 1)
-        box = _union(segment.box for _, segment in touched)
+        known = [segment.box for _, segment in touched if any(segment.box)]
+        box = union(known) if known else None
         above = self.row_text([rows.start - 1])
         return Place(self.number, box, rows, self.row_text(rows), above)
-
-
-def _union(boxes: Iterable[Box]) -> Box | None:
-    """Return the smallest box around all of them, None when no place is known."""
-    known = [box for box in boxes if any(box)]
-    if not known:
-        return None
-    lefts, tops, rights, bottoms = zip(*known, strict=True)
-    return min(lefts), min(tops), max(rights), max(bottoms)
 
 
 def places(sheets: Sequence[Sheet], words: str, page: int) -> list[Place]:

@@ -1,10 +1,9 @@
 """Make one answer of those about a document's parts; the same parts give the same answer."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from forebay_agents.findings import Findings, Found, Name
-from forebay_agents.models.verify import SUMS, TOLD
+from forebay_agents.findings import AMOUNTS, Findings, Found, Name
+from forebay_agents.models.verify import TOLD
 from forebay_agents.sums import sums, total_miss
 
 AGREED = 0.95
@@ -20,7 +19,7 @@ def merged(parts: Sequence[Findings]) -> Findings:
     fields: dict[Name, Found] = {}
     for part in parts:
         for name, found in part.fields.items():
-            if name in SUMS or name not in fields:
+            if name in AMOUNTS or name not in fields:
                 fields[name] = found
     notes = [note for part in parts for note in part.notes]
     for name in ("kind", "number", "currency"):
@@ -37,16 +36,12 @@ def _compare_sums(fields: dict[Name, Found]) -> None:
     miss = total_miss(sums(fields))
     if miss is None:
         return
-    for name in SUMS:
+    for name in AMOUNTS:
         if miss:
             fields[name] = _at_most(fields[name], TOLD)
-        elif fields[name].evidence.confidence > TOLD:
-            fields[name] = _with_confidence(fields[name], AGREED)
+        elif fields[name].confidence > TOLD:
+            fields[name] = fields[name].with_confidence(AGREED)
 
 
 def _at_most(found: Found, most: float) -> Found:
-    return _with_confidence(found, min(most, found.evidence.confidence))
-
-
-def _with_confidence(found: Found, confidence: float) -> Found:
-    return replace(found, evidence=replace(found.evidence, confidence=confidence))
+    return found.with_confidence(min(most, found.confidence))

@@ -6,15 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 
-from forebay_agents.findings import Evidence, Findings, Found, Line, Name
+from forebay_agents.findings import (
+    AMOUNTS,
+    DATES,
+    PARTIES,
+    Evidence,
+    Findings,
+    Found,
+    Line,
+    Name,
+)
 from forebay_agents.models import readings
 from forebay_agents.models.answer import Answer, Item, Stated
 from forebay_agents.models.evidence import Place, Sheet, places, squeezed
 from forebay_agents.pages import Page
 
-SUMS: tuple[Name, ...] = ("total", "total_net", "tax")
-PARTIES: tuple[Name, ...] = ("seller", "buyer")
-DAYS: tuple[Name, ...] = ("date", "due_date")
 NAMED: tuple[Name, ...] = ("kind", "number", "currency", "seller", "buyer")
 
 LABELLED = 0.9
@@ -53,7 +59,7 @@ def verified(answer: Answer, pages: Sequence[Page]) -> Findings:
     sheets = [Sheet(page) for page in pages]
     fields: dict[Name, Found] = {}
     notes: list[str] = []
-    for name in (*NAMED, *DAYS, *SUMS):
+    for name in (*NAMED, *DATES, *AMOUNTS):
         stated: Stated | None = getattr(answer, name)
         if stated is None:
             continue
@@ -94,11 +100,11 @@ def _confidence(name: Name, place: Place, quote: str) -> float:
         return LABELLED
     if name not in PARTIES and _is_sentence(place.text):
         return TOLD
-    if name in DAYS and len(readings.days(quote)) > 1:
+    if name in DATES and len(readings.days(quote)) > 1:
         return AMBIGUOUS
     if name == "kind" or name in readings.named(place.text) or name in _headings(place):
         return LABELLED
-    return UNNAMED if name in SUMS else BARE
+    return UNNAMED if name in AMOUNTS else BARE
 
 
 def _headings(place: Place) -> set[Name]:
@@ -114,9 +120,9 @@ def _is_sentence(text: str) -> bool:
 
 def _reader(name: Name) -> Callable[[str, str], str | None]:
     """Return the function that gives a field's value in plain form if its quote states it."""
-    if name in SUMS:
+    if name in AMOUNTS:
         return _amount
-    if name in DAYS:
+    if name in DATES:
         return _day
     return {"kind": _kind, "currency": _currency}.get(name, _printed)
 

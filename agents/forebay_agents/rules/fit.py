@@ -70,10 +70,10 @@ def _best(groups: Sequence[Sequence[Cell]], columns: Sequence[Column]) -> Fit:
         ahead = here
     cost, places = ahead[0]
     of: dict[Column, list[Cell]] = {}
-    for cell, place in zip(row, places, strict=True):
-        if place is not None:
-            of.setdefault(columns[place], []).append(cell)
-    outside = [cell for cell, place in zip(row, places, strict=True) if place is None]
+    for cell, column in zip(row, places, strict=True):
+        if column is not None:
+            of.setdefault(columns[column], []).append(cell)
+    outside = [cell for cell, column in zip(row, places, strict=True) if column is None]
     return Fit(of, outside, cost)
 
 

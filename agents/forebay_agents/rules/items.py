@@ -82,8 +82,11 @@ def line(
     """Return a line; words that begin with the quantity lose it when nothing else tells it."""
     said, words = counted(text, price, amount) if quantity is None else (quantity, text)
     words = re.sub(r"^[x×]\s", "", words)
-    values = (None if value is None else f"{value:f}" for value in (said, price, amount))
-    return Line(words, *values, page=page)
+    return Line(words, _text(said), _text(price), _text(amount), page)
+
+
+def _text(value: Decimal | None) -> str | None:
+    return None if value is None else f"{value:f}"
 
 
 def with_counts(lines: list[Line]) -> list[Line]:

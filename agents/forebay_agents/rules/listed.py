@@ -63,11 +63,13 @@ class ListedLines:
     def _counts(self, text: str, mark: DecimalMark | None) -> bool:
         """Take "2 x 1,19" below a line of 2,38 for its quantity and price."""
         values = numbers_in(re.sub(r"(\d)([^\W\d_])", r"\1 \2", text), mark)
-        if not self._above or len(values) != 2 or not multiply(*values, self._above[-1].amount):
+        if not self._above or len(values) != 2:
+            return False
+        quantity, price = values
+        if not multiply(quantity, price, self._above[-1].amount):
             return False
         last = self._above.pop()
-        quantity, price = map(str, values)
-        counted = replace(last.line, quantity=quantity, unit_price=price)
+        counted = replace(last.line, quantity=f"{quantity:f}", unit_price=f"{price:f}")
         self._above.append(replace(last, line=counted))
         return True
 

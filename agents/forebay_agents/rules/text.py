@@ -43,6 +43,11 @@ def squash(text: str) -> str:
     return "".join(character for character in fold(text) if character not in IGNORED)
 
 
+def same_name(one: str, other: str) -> bool:
+    """Tell whether two texts name one party: spaces, case and points do not count."""
+    return squash(normal(one)) == squash(normal(other))
+
+
 def letters(text: str) -> int:
     """Count the letters in `text`."""
     return sum(map(str.isalpha, text))
