@@ -55,7 +55,7 @@ def checked(folder: Path, option: str) -> str:
     """Return what the check of a folder prints."""
     forebay = Path(sys.executable).with_name("forebay")
     command = [forebay, "parse", "--check", folder, option]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def estimated(folder: Path) -> str:
