@@ -15,8 +15,8 @@ from forebay_agents.rules.heads import (
     compared,
 )
 
-SUMS: frozenset[Concept] = frozenset({"amount", "debit", "credit"})
-NUMERIC: frozenset[Concept] = SUMS | {"quantity", "price", "discount", "tax", "balance"}
+AMOUNTS: frozenset[Concept] = frozenset({"amount", "debit", "credit"})
+NUMERIC: frozenset[Concept] = AMOUNTS | {"quantity", "price", "discount", "tax", "balance"}
 
 LONGEST_HEAD = 36
 """Characters of a head that is not known; longer texts are no heads."""
@@ -83,7 +83,7 @@ def _is_head(columns: Sequence[Column]) -> bool:
     """Tell whether the columns can be a table of line items or of bookings."""
     concepts = {column.concept for column in columns} - {"other"}
     is_of_things = bool(concepts & {"description", "quantity"})
-    return is_of_things and len(concepts) > 1 and bool(concepts & (SUMS | {"price", "quantity"}))
+    return is_of_things and len(concepts) > 1 and bool(concepts & (AMOUNTS | {"price", "quantity"}))
 
 
 def _may_be_head(segment: Segment) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from forebay_agents.findings import Line
-from forebay_agents.pages import Box, Page, Row, Table
+from forebay_agents.pages import Page, Row, Table, contains, middle
 from forebay_agents.rules.amounts import DecimalMark, decimal_mark
 from forebay_agents.rules.columns import columns_of, head_at
 from forebay_agents.rules.listed import ListedLines
@@ -46,7 +46,7 @@ class LineReader:
         texts = [segment.text for row in readable for segment in row]
         self._mark = decimal_mark(texts) or self._mark
         ruled = [(table, some) for table in page.tables if (some := self._read_ruled(table, page))]
-        rows = [row for row in readable if not any(_inside(row, table.box) for table, _ in ruled)]
+        rows = [row for row in readable if not any(_is_in(row, table) for table, _ in ruled)]
         found = [(table.box[1], lines) for table, lines in ruled]
         found += list(self._read_rows(rows, page.number))
         for row in readable:
@@ -106,7 +106,5 @@ def _is_table(table: Table) -> bool:
     return len(table.rows[0]) <= WIDEST and longest <= LONGEST_CELL
 
 
-def _inside(row: Row, box: Box) -> bool:
-    """Tell whether a row of the page stands in a box, by its middle."""
-    left, top, right, bottom = row[0].box
-    return box[0] <= (left + right) / 2 <= box[2] and box[1] <= (top + bottom) / 2 <= box[3]
+def _is_in(row: Row, table: Table) -> bool:
+    return contains(table.box, middle(row[0].box))

@@ -8,7 +8,7 @@ from forebay_agents.findings import Line
 from forebay_agents.pages import Row, Segment
 from forebay_agents.rules.amounts import UNIT, DecimalMark
 from forebay_agents.rules.cells import Cell, cells, shown
-from forebay_agents.rules.columns import SUMS, Column
+from forebay_agents.rules.columns import AMOUNTS, Column
 from forebay_agents.rules.figures import Figures, by_arithmetic, figures
 from forebay_agents.rules.fit import Fit, fit
 from forebay_agents.rules.heads import Concept, is_carried, is_total
@@ -47,7 +47,7 @@ class TableRows:
 
     def __post_init__(self) -> None:
         concepts = {column.concept for column in self.columns}
-        if not concepts & SUMS and "quantity" not in concepts:
+        if not concepts & AMOUNTS and "quantity" not in concepts:
             self.columns = [
                 replace(column, concept="amount") if column.concept == "price" else column
                 for column in self.columns
@@ -109,7 +109,7 @@ class TableRows:
         if self.is_closed:
             quantity, price, amount = chosen.chosen()
             return None not in (quantity, price, amount)
-        if any(column.concept in SUMS for column in self.columns):
+        if any(column.concept in AMOUNTS for column in self.columns):
             return bool(chosen.amounts)
         return bool(chosen.quantities)
 
@@ -185,7 +185,7 @@ class RuledRows(TableRows):
         if column.concept == "description":
             return Cell(text, column.left, column.right)
         found = cells(Segment(text.replace("\n", " "), (column.left, 0, column.right, 1)), mark)
-        self.has_run_together |= column.concept in SUMS and len(found) > 1
+        self.has_run_together |= column.concept in AMOUNTS and len(found) > 1
         return found[0] if len(found) == 1 else Cell(text, column.left, column.right)
 
     def _go_on(self, words: list[Words]) -> None:
