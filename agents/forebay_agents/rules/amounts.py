@@ -18,11 +18,12 @@ UNIT = (
     r"|days?|tage?n?|jours?|días|giorni|dias|dagen|uds?|pz|x|min|nights?|users?|units?|items?"
     r"|日|個|点|件|本|台|式|枚|時間|名|人|回|箱|セット)(?![A-Za-z])"
 )
-_DIGITS = (
-    r"\d{1,3}(?:(?P<group>[.,'’`´ ])\d{3})(?:(?P=group)\d{3})*(?:(?!(?P=group))[.,]\d{1,4})?"
+DIGITS = (
+    r"\d{1,3}(?:(?P<group>[.,'’`´ ])\d{3})(?:(?P=group)\d{3})*(?:(?!(?P=group))[.,]\d{1,6})?"
     r"|\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d{1,2})?"
-    r"|\d+(?:[.,]\d{1,4})?"
+    r"|\d+(?:[.,]\d{1,6})?"
 )
+"""The digits of a number, with marks between thousands and before decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(
         rf"(?<![\w.,/#])(?<!\d:)(?<![A-Za-z]-)(?P<open>\()?\s?(?P<minus>-\s?)?(?:(?P<before>{money})\s?:?\s?)?"
         rf"(?:(?:{money})\s?)?"
-        rf"(?P<inner>-\s?)?(?P<digits>{_DIGITS})(?P<dash>[,.][-–—]{{1,2}})?"
+        rf"(?P<inner>-\s?)?(?P<digits>{DIGITS})(?P<dash>[,.][-–—]{{1,2}})?"
         rf"(?P<close>\s?\))?(?P<behind>-(?![\w]))?(?:\s?(?P<after>{money}))?"
         rf"(?![.,:]?\d|[A-Za-z²°%/]|\s?%|[-–]\w|{UNIT}|[年月日時分])"
     )

@@ -9,7 +9,7 @@ from functools import cache
 
 from forebay_agents.pages import Segment
 from forebay_agents.rules import currencies
-from forebay_agents.rules.amounts import Amount, DecimalMark
+from forebay_agents.rules.amounts import DIGITS, Amount, DecimalMark
 from forebay_agents.rules.columns import place
 from forebay_agents.rules.dates import months
 from forebay_agents.rules.text import fold, normal
@@ -26,14 +26,8 @@ _RAND = r"R(?=\s?\d[\d ,.]*[.,]\d\d(?!\d))"
 _SHORT = re.compile(r"^([\d.,]*\d)([^\W\d_]{1,4}[.²³\d]?)$")
 """A quantity with its unit close behind it: 3x, 80g."""
 
-MARKS = r"[A-Z]?[ *]{0,2}"
+_MARKS = r"[A-Z]?[ *]{0,2}"
 """What may stand behind an amount on a receipt: a letter for the tax rate, a star."""
-
-_DIGITS = (
-    r"\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d{1,2})?(?!\d)|"
-    r"\d{1,3}(?:(?P<group>[.,'’ ])\d{3})(?:(?P=group)\d{3})*(?:(?!(?P=group))[.,]\d{1,6})?(?!\d)"
-    r"|\d+(?:[.,]\d{1,6})?"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +61,7 @@ def cells(segment: Segment, mark: DecimalMark | None) -> list[Cell]:
         return [cell for cell, _, _ in found]
     if len(found) == 1 and found[0][1] == 0 and not found[0][0].is_rate:
         cell, _, end = found[0]
-        if re.fullmatch(rf"\s?(?:{currencies.pattern()}?\s?/?{_UNIT}|{MARKS})", text[end:]):
+        if re.fullmatch(rf"\s?(?:{currencies.pattern()}?\s?/?{_UNIT}|{_MARKS})", text[end:]):
             return [Cell(printed, left, right, cell.number, text[end:].strip())]
     return [Cell(printed, left, right)]
 
@@ -157,6 +151,6 @@ def _number() -> re.Pattern[str]:
     money = currencies.pattern()
     return re.compile(
         rf"(?<![\w.,/])(?P<open>\()?\s?(?P<minus>[-–▲△]\s?)?(?:(?:{money}|{_RAND})\s?)?"
-        rf"(?P<inner>-\s?)?(?P<digits>{_DIGITS})(?:[.,][-–—]{{1,2}})?(?:\s?(?:{money}))?"
+        rf"(?P<inner>-\s?)?(?P<digits>{DIGITS})(?:[.,][-–—]{{1,2}})?(?:\s?(?:{money}))?"
         rf"(?P<rate>\s?%)?(?P<close>\s?\))?(?P<behind>\s?-(?!\s?\w))?(?![\w/])(?![.,:-]\w)"
     )
