@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from forebay_agents.findings import Evidence, Found
+from forebay_agents.pages import Page
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.words import LANGUAGES
 
@@ -17,7 +18,7 @@ ENOUGH_LETTERS = 400
 PROSE_LIMIT = 4000
 """How many characters of prose are looked at."""
 
-SUREST, LEAST = 0.98, 0.3
+SUREST, LEAST, CLEARLY = 0.98, 0.3, 0.5
 
 
 def find_language(document: Document) -> Found | None:
@@ -38,6 +39,13 @@ def find_language(document: Document) -> Found | None:
     (language, weight), rest = ranked[0], sum(weights.values()) - ranked[0][1]
     confidence = SUREST * weight / (weight + rest) * min(0.6 + weight / 3, 1.0)
     return _found(language, confidence, prose) if confidence >= LEAST else None
+
+
+def language_of(page: Page) -> str | None:
+    """Return the language of a page's words, when it is clear and its labels are known."""
+    found = find_language(Document([page]))
+    is_clear = found and found.evidence.confidence >= CLEARLY and found.value in LANGUAGES
+    return found.value if found and is_clear else None
 
 
 def label_shares(document: Document) -> tuple[dict[str, float], float]:

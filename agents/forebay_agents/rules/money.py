@@ -11,6 +11,7 @@ from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import JAPANESE
 
+BRACKETED = re.compile(rf"\((?:in |en )?{currencies.pattern()}\)")
 COMMON = frozenset(
     {"EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK", "PLN"}
 )
@@ -55,7 +56,7 @@ def _signs(document: Document) -> Iterator[tuple[Spot, str]]:
             if amount.sign and amount.sign not in seen:
                 seen.add(amount.sign)
                 yield spot, amount.sign
-        is_whole = len(spot.text) < 8
+        is_whole = len(spot.text) < 8 or BRACKETED.search(spot.text) is not None
         for match in (
             re.finditer(currencies.pattern(), spot.text) if spot.labels or is_whole else ()
         ):

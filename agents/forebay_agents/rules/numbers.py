@@ -17,8 +17,9 @@ PREFIX = re.compile(
 """A number in several words: 'RE 2026 0017', 'FT A/123', '2026 / 17'."""
 
 NOT_IT = re.compile(
-    r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,}.*|(?:ATU|BE0|CHE|DE|ES|FR|GB|IT|NL|PT|LU|IE)\d{8,11}\w*"
-    r"|\+\d[\d ()/-]+|\d{1,2}:\d\d.*",
+    r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,}.*|\+\d[\d ()/-]+|\d{1,2}:\d\d.*"
+    r"|(?:ATU\d{8}|BE0\d{9}|CHE-?[\d.]{9,11}|(?:DE|GB|PT)\d{9}|FR\w\w\d{9}|IT\d{11}"
+    r"|NL\d{9}B\d\d)(?!\w).*",
 )
 """IBANs, VAT ids, phone numbers, times of day."""
 
@@ -29,6 +30,12 @@ YOURS = re.compile(
     r"(?:p\.?o|your|customer|ihre?|votre|vos|su|sua|vs|vostr[oa]|v/|vossa|uw)\b", re.IGNORECASE
 )
 """How documents name the number of a paper that the other side wrote."""
+
+BARE = re.compile(
+    r"#\s?[A-Z\d][\w/-]*\d|(?:INV|RE|RG|FA|FAC|FT|QUO?|AN|PO|CN|GS|EST)[-/ ]?\d[\w/-]+"
+)
+BARE_ROWS = 20
+"""What a number without a label looks like, and in how many rows it is looked for."""
 
 LONGEST = 70
 """A spot of more characters is a sentence, in which 'number' may be that of anything."""
@@ -43,6 +50,8 @@ def find_number(document: Document, kind: str) -> Found | None:
         own,
         list(_labelled(document, "any", 0.75)),
         list(_labelled(document, "invoice", 0.7)) if kind in ("receipt", "credit_note") else [],
+        list(_in_sentences(document, kind)) if kind else [],
+        list(_bare(document)),
     ):
         if offered:
             return choose(document, offered)
@@ -60,6 +69,25 @@ def _labelled(document: Document, name: str, confidence: float) -> Iterator[Cand
                 sure = confidence + HOW[answer.how] - _doubt(answer, name)
                 yield Candidate(number, sure, answer.spot, answer.words)
                 break
+
+
+def _in_sentences(document: Document, kind: str) -> Iterator[Candidate]:
+    """Yield the numbers after labels that other words stand before: 'Unsere Rechnung Nr. 17'."""
+    for spot in document.spots:
+        for label in spot.labels:
+            if label.leads or not label.means("number", kind):
+                continue
+            for answer in document.answers_to(spot, label)[:1]:
+                if answer.how == "within" and (number := document_number(answer)):
+                    yield Candidate(number, 0.6, spot, spot.text)
+
+
+def _bare(document: Document) -> Iterator[Candidate]:
+    """Yield what looks like a number, alone near the top, with no label beside or above it."""
+    for spot in document.first:
+        is_labelled = any(each.labels for each in document.row(spot)[: spot.column])
+        if spot.row < BARE_ROWS and not is_labelled and BARE.fullmatch(spot.text):
+            yield Candidate(spot.text.lstrip("#№ "), 0.5, spot, spot.text)
 
 
 def _doubt(answer: Answer, name: str) -> float:

@@ -22,6 +22,7 @@ from forebay_agents.rules.names import (
 )
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
+from forebay_agents.rules.text import JAPANESE
 
 ENOUGH, ENOUGH_BESIDE_BUYER = 0.5, 0.38
 """From which score on a name counts as the issuer's, and when it is known who is not."""
@@ -98,7 +99,10 @@ def _mentions(document: Document) -> Iterator[Mention]:
 
 def _says_else(spot: Spot) -> bool:
     """Tell whether a line is a title, or begins with a label."""
-    is_title = any(label.means("kind") and label.end - label.start >= 6 for label in spot.labels)
+    is_title = any(
+        label.means("kind") and (label.end - label.start >= 6 or JAPANESE.search(spot.text))
+        for label in spot.labels
+    )
     is_party = any(
         label.means("party") and label.leads and label.end - label.start > 3
         for label in spot.labels[:1]

@@ -95,6 +95,17 @@ def pairs(document: Document) -> Iterator[tuple[Sum, Sum]]:
                     yield larger, smaller
 
 
+def spoken(document: Document, name: str, confidence: float) -> Iterator[Sum]:
+    """Yield the sums after labels that other words stand before: 'Your amount due is $5.00'."""
+    for spot in document.spots:
+        for label in spot.labels:
+            if label.leads or not label.means("amount", name) or label.end - label.start < 6:
+                continue
+            for amount in list(amounts(spot.text[label.end :]))[:1]:
+                if amount.sign or amount.has_decimals():
+                    yield _sum(document, spot, amount, spot, confidence)
+
+
 def fitting(document: Document) -> Iterator[tuple[Sum, Sum, Sum]]:
     """Yield the last net, tax and total that fit each other, with or without labels.
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from forebay_agents.findings import Found, Name
 from forebay_agents.rules.candidates import Candidate, choose
 from forebay_agents.rules.places import Document
-from forebay_agents.rules.stated import Sum, fitting, pairs, printed, signed, stated
+from forebay_agents.rules.stated import Sum, fitting, pairs, printed, signed, spoken, stated
 
 CLOSE = Decimal("0.02")
 """How far a sum of rounded sums may be off."""
@@ -69,6 +69,8 @@ class Statements:
             for tax in self.taxes:
                 if found := printed(self.document, net.value + tax.value):
                     yield found
+        for name, confidence in (("total", 0.62), ("payable", 0.6), ("closing", 0.6)):
+            yield from spoken(self.document, name, confidence)
         for net, tax, total in fitting(self.document):
             self.nets.append(net)
             self.taxes.append(tax)
