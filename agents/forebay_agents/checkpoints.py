@@ -2,14 +2,16 @@
 
 import hashlib
 import json
-import logging
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
+from forebay.logs import EventLog
 from forebay.storage import Storage, StorageError
 
-log = logging.getLogger(__name__)
+log = EventLog(__name__)
+
+T = TypeVar("T")
 
 VERSION = 1
 """Of what stands in the files: those of another version are not read."""
@@ -18,8 +20,11 @@ VERSION = 1
 class Checkpoints(Protocol):
     """Keep JSON under keys, which are short and ASCII: `ocr-199`, `vision-12`."""
 
-    def get(self, key: str) -> dict[str, Any] | None:
-        """Return what was put under `key`, or None."""
+    def get(self, key: str, decode: Callable[[dict[str, Any]], T]) -> T | None:
+        """Return what `decode` makes of the value under `key`, or None if there is none.
+
+        One of another shape, of which `decode` raises KeyError, TypeError or ValueError, is none.
+        """
         ...
 
     def put(self, key: str, value: dict[str, Any]) -> None:
@@ -29,22 +34,6 @@ class Checkpoints(Protocol):
     def clear(self) -> None:
         """Forget all of it: the document's result is known."""
         ...
-
-
-class MemoryCheckpoints:
-    """Keep them as long as this object lives."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, dict[str, Any]] = {}
-
-    def get(self, key: str) -> dict[str, Any] | None:
-        return self.values.get(key)
-
-    def put(self, key: str, value: dict[str, Any]) -> None:
-        self.values[key] = value
-
-    def clear(self) -> None:
-        self.values.clear()
 
 
 class StoredCheckpoints:
@@ -60,14 +49,15 @@ class StoredCheckpoints:
         self._folder = f"{name}.forebay"
         self._read = read
 
-    def get(self, key: str) -> dict[str, Any] | None:
+    def get(self, key: str, decode: Callable[[dict[str, Any]], T]) -> T | None:
         try:
             if not self._storage.exists(self._file(key)):
                 return None
             kept = json.loads(b"".join(self._storage.read(self._file(key))))
-        except (StorageError, ValueError, RecursionError):
+            is_ours = (kept["version"], kept["document"]) == (VERSION, self._digest)
+            return decode(kept["value"]) if is_ours else None
+        except (StorageError, KeyError, TypeError, ValueError, RecursionError):
             return None
-        return self._checked(kept)
 
     def put(self, key: str, value: dict[str, Any]) -> None:
         kept = {"version": VERSION, "document": self._digest, "value": value}
@@ -75,7 +65,7 @@ class StoredCheckpoints:
         try:
             self._storage.write(self._file(key), [content], replace=True)
         except StorageError as error:
-            log.warning("checkpoint_not_kept key=%s reason=%s", key, error)
+            log.warning("checkpoint_not_kept", key=key, reason=str(error))
 
     def clear(self) -> None:
         try:
@@ -83,7 +73,7 @@ class StoredCheckpoints:
                 self._storage.delete(name)
             self._storage.delete(self._folder)
         except StorageError as error:
-            log.warning("checkpoints_not_cleared reason=%s", error)
+            log.warning("checkpoints_not_cleared", reason=str(error))
 
     @cached_property
     def _digest(self) -> str:
@@ -94,10 +84,3 @@ class StoredCheckpoints:
 
     def _file(self, key: str) -> str:
         return f"{self._folder}/{key}.json"
-
-    def _checked(self, kept: Any) -> dict[str, Any] | None:
-        match kept:
-            case {"version": version, "document": document, "value": dict(value)}:
-                is_ours = version == VERSION and document == self._digest
-                return value if is_ours else None
-        return None

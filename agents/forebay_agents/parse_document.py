@@ -1,6 +1,6 @@
 """The document agent: one PDF in; its fields, lines, tables and text out."""
 
-import logging
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -8,6 +8,8 @@ from functools import partial
 from typing import TypeVar
 
 from forebay.agent import Attempt, Reject, Result, Retry
+from forebay.errors import SettingError
+from forebay.logs import EventLog
 from forebay.storage import Storage, StorageError, locate
 from forebay_agents import stopping
 from forebay_agents.checkpoints import Checkpoints, StoredCheckpoints
@@ -20,12 +22,11 @@ from forebay_agents.pages import Page
 from forebay_agents.progress import Progress
 from forebay_agents.reading.reader import DocumentError, Reader
 from forebay_agents.result import Gathering
-from forebay_agents.rules import find_fields
-from forebay_agents.rules.lines import LineReader
+from forebay_agents.rules import LineReader, find_fields
 from forebay_agents.scans import ScanReader
 from forebay_agents.spool import PageSpool
 
-log = logging.getLogger(__name__)
+log = EventLog(__name__)
 
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ def run(attempt: Attempt) -> Result:
     """
     with _refusals():
         place = locate(_document(attempt.payload))
-        return parse(attempt, place, place)
+    return parse(attempt, place, place)
 
 
 def parse(attempt: Attempt, place: Place, beside: Place) -> Result:
@@ -49,8 +50,13 @@ def parse(attempt: Attempt, place: Place, beside: Place) -> Result:
     attempt.progress(0, 1)  # from now on the deadline is known
     storage, name = place
     checkpoints = StoredCheckpoints(*beside, lambda: _content(attempt, place))
-    with _refusals(), storage.local(name) as path, Reader(path, attempt) as reader:
-        return replace(_read(attempt, reader, checkpoints, beside), accepted=checkpoints.clear)
+    try:
+        with _refusals(), storage.local(name) as path, Reader(path, attempt) as reader:
+            result = _read(attempt, reader, checkpoints, beside)
+    except Reject:
+        checkpoints.clear()  # no attempt will need them
+        raise
+    return replace(result, accepted=checkpoints.clear)
 
 
 def _document(payload: dict[str, object]) -> str:
@@ -73,6 +79,8 @@ def _refusals() -> Iterator[None]:
         if error.may_pass:
             raise Retry(str(error)) from error
         raise Reject(str(error)) from error
+    except SettingError as error:
+        raise Retry(str(error)) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise Retry(f"This machine cannot work on it: {reason}.") from error
@@ -143,7 +151,8 @@ def _look(
         return stopping.wait_for(attempt, f"while looking for {what}", function)
     except Retry:
         raise
-    except Exception:
-        log.exception("rules_failed")
+    except Exception as error:
+        log.error("rules_failed", what=what, error=repr(error))
+        traceback.print_exception(error)
         notes.append(f"Looking for {what} failed: that is a bug of the agent.")
         return otherwise

@@ -8,14 +8,10 @@ from forebay_agents.models import Vision
 from forebay_agents.page_json import as_json, from_json
 from forebay_agents.pages import Page
 from forebay_agents.reading.reader import DocumentError, OcrUnavailable, Reader, ocr_is_installed
-from forebay_agents.rules.language import find_language
-from forebay_agents.rules.places import Document
+from forebay_agents.rules import language_of
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "ja")
 """What OCR looks for, as far as tesseract has the language."""
-
-CLEAR = 0.5
-"""From how sure a language is on the document is read in it alone."""
 
 
 class ScanReader:
@@ -56,7 +52,7 @@ class ScanReader:
         if not self._has_ocr:
             return page
         key = f"ocr-{page.number}"
-        read = self._kept(key)
+        read = self._checkpoints.get(key, from_json)
         if read is None:
             try:
                 read = self._ocr(page.number)
@@ -64,15 +60,8 @@ class ScanReader:
                 self._has_ocr = False
                 return page
             self._checkpoints.put(key, as_json(read))
-        self._language = self._language or _language(read)
+        self._language = self._language or language_of(read)
         return read
-
-    def _kept(self, key: str) -> Page | None:
-        kept = self._checkpoints.get(key)
-        try:
-            return from_json(kept) if kept else None
-        except (KeyError, TypeError, ValueError):
-            return None  # it is read again
 
     def _ocr(self, number: int) -> Page:
         """Read a page in the document's language, which the first page with words tells.
@@ -82,12 +71,5 @@ class ScanReader:
         if self._language:
             return self._reader.ocr(number, [self._language])
         read = self._reader.ocr(number, LANGUAGES)
-        language = _language(read)
+        language = language_of(read)
         return read if language in (None, "en") else self._reader.ocr(number, [language])
-
-
-def _language(page: Page) -> str | None:
-    """Return the language of a page's words, when that is clear and OCR may know it."""
-    found = find_language(Document([page]))
-    is_clear = found and found.evidence.confidence >= CLEAR and found.value in LANGUAGES
-    return found.value if found and is_clear else None

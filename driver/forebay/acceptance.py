@@ -9,7 +9,7 @@ from forebay.logs import EventLog
 log = EventLog(__name__)
 
 
-def tell(accepted: Callable[[], None] | None) -> None:
+def notify(accepted: Callable[[], None] | None) -> None:
     """Call what the agent gave for this, if anything; what that raises is logged."""
     if accepted is None:
         return

@@ -16,7 +16,8 @@
     │   └── IllegalTransitionError      QF901
     ├── InvalidDocumentError       the JSON cannot be stored, found before anything was sent
     ├── ConnectError               the database cannot be used, and why
-    └── MissingSettingError        a FOREBAY_* variable is not set
+    └── SettingError               a FOREBAY_* variable has a wrong value
+        └── MissingSettingError    it is not set
 
 Every other error of psycopg reaches the caller untouched: 22023 (a bad argument) as
 `psycopg.errors.InvalidParameterValue`, 40001 (try again) as `SerializationFailure`.
@@ -125,7 +126,11 @@ class ConnectError(ForebayError):
         self.is_transient = is_transient
 
 
-class MissingSettingError(ForebayError):
+class SettingError(ForebayError):
+    """A setting is wrong: the message names the variable, and what it may be set to."""
+
+
+class MissingSettingError(SettingError):
     """A setting is not in the environment: set the variable that the message names."""
 
 

@@ -4,7 +4,7 @@ HEADER_WINDOW = 1024
 """Bytes in which `%PDF-` must stand: readers accept junk before it."""
 
 
-def fault(head: bytes) -> str | None:
+def header_problem(head: bytes) -> str | None:
     """Return why a file that begins so is no PDF, as a sentence without its subject, or None."""
     if not head:
         return "is empty (0 bytes): export it again."

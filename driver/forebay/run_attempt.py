@@ -45,7 +45,7 @@ def run_attempt(attempt: RunningAttempt) -> bool:
     try:
         reported = _report(attempt, outcome)
         if isinstance(reported, agents.Result):
-            acceptance.tell(reported.accepted)
+            acceptance.notify(reported.accepted)
         _repeat(attempt, reported)
     finally:
         attempt.close()

@@ -1,10 +1,11 @@
-"""What the environment says about this process: read once, at the start."""
+"""What the environment says about this process, and the one way to read a variable of it."""
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from forebay.errors import ForebayError, MissingSettingError
+from forebay.errors import MissingSettingError, SettingError
 
 DATABASE_URL = "FOREBAY_DATABASE_URL"
 LOG_LEVEL = "FOREBAY_LOG_LEVEL"
@@ -23,17 +24,50 @@ class Settings:
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
-        """Read the settings; raise ForebayError that names what is wrong or missing."""
+        """Read the settings; raise SettingError that names what is wrong or missing."""
         return cls(
-            database_url=environment.get(DATABASE_URL, "").strip() or _embedded_server(),
-            log_level=_log_level(environment.get(LOG_LEVEL, "INFO")),
+            database_url=text(environment, DATABASE_URL) or _embedded_server(),
+            log_level=word(environment, LOG_LEVEL, LEVELS, "INFO"),
         )
 
 
-def _log_level(name: str) -> str:
-    if name.upper() not in LEVELS:
-        raise ForebayError(f"{LOG_LEVEL} is {name!r}: set it to one of {', '.join(LEVELS)}.")
-    return name.upper()
+def text(environment: Mapping[str, str], name: str) -> str:
+    """Return what a variable is set to, without space around it; empty when it is not set."""
+    return environment.get(name, "").strip()
+
+
+def word(environment: Mapping[str, str], name: str, words: Sequence[str], default: str) -> str:
+    """Return which of the words a variable is set to, in any case; raise SettingError."""
+    said = text(environment, name) or default
+    for each in words:
+        if said.casefold() == each.casefold():
+            return each
+    raise SettingError(f"{name} is {said!r}: set it to one of {', '.join(words)}.")
+
+
+def number(
+    environment: Mapping[str, str], name: str, default: float, *, least: float, most: float
+) -> float:
+    """Return the number that a variable is set to; raise SettingError outside of the bounds."""
+    said = text(environment, name)
+    try:
+        value = float(said) if said else default
+    except ValueError:
+        value = math.nan
+    if not least <= value <= most:
+        raise SettingError(f"{name} is {said!r}: set it to a number from {least:,} to {most:,}.")
+    return value
+
+
+def whole_number(
+    environment: Mapping[str, str], name: str, default: int, *, least: int, most: int
+) -> int:
+    """Return the whole number that a variable is set to; raise SettingError for what is none."""
+    value = number(environment, name, default, least=least, most=most)
+    if value != int(value):
+        said = text(environment, name)
+        raise SettingError(f"{name} is {said!r}: set it to a whole number.")
+    return int(value)
 
 
 def _embedded_server() -> str:

@@ -1,6 +1,7 @@
 """Pages written by hand, and a model at a simulated endpoint."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from forebay_agents.models.model import Model
 from forebay_agents.models.settings import API_KEY, BASE_URL, NAME
@@ -67,3 +68,19 @@ def statement_pages(count: int, rows: int = 40) -> Iterable[Page]:
         head = ["Harbour Bank", "Account Statement"] if number == 1 else []
         tail = ["Closing balance | $4,711.00"] if number == count else []
         yield page(number, *head, *lines, *tail)
+
+
+class MemoryCheckpoints:
+    """Keep them as long as this object lives."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, dict[str, Any]] = {}
+
+    def get(self, key: str, decode: Callable[[dict[str, Any]], Any]) -> Any:
+        return decode(self.values[key]) if key in self.values else None
+
+    def put(self, key: str, value: dict[str, Any]) -> None:
+        self.values[key] = value
+
+    def clear(self) -> None:
+        self.values.clear()

@@ -9,7 +9,6 @@ from datetime import datetime
 import pytest
 
 from forebay.agent import Reject, Retry
-from forebay_agents.checkpoints import MemoryCheckpoints
 from forebay_agents.findings import Findings
 from forebay_agents.models.answer import Answer
 from forebay_agents.models.answer import read as read_answer
@@ -19,7 +18,15 @@ from forebay_agents.pages import Page
 from forebay_lab.model_server import Fault, ModelServer
 
 from .conftest import RecordedAttempt
-from .model_support import INVOICE, TRUTH, model_at, page, settings, statement_pages
+from .model_support import (
+    INVOICE,
+    TRUTH,
+    MemoryCheckpoints,
+    model_at,
+    page,
+    settings,
+    statement_pages,
+)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from forebay_agents.checkpoints import MemoryCheckpoints
 from forebay_agents.combine import combine
 from forebay_agents.findings import Evidence, Findings, Found
 from forebay_agents.models import prompts
@@ -19,7 +18,7 @@ from forebay_agents.models.verify import TOLD
 from forebay_lab.model_server import ModelServer, Simulation
 
 from .conftest import RecordedAttempt
-from .model_support import INVOICE, TRUTH, model_at, page
+from .model_support import INVOICE, TRUTH, MemoryCheckpoints, model_at, page
 
 RULES = Findings(
     {"total": Found("119.00", Evidence("Gesamtbetrag 119,00 €", 0.8, 1, (0, 0, 1, 1), "text"))}

@@ -9,7 +9,6 @@ import openai
 import pytest
 
 from forebay.agent import ErrorKind, Retry
-from forebay_agents.checkpoints import MemoryCheckpoints
 from forebay_agents.findings import Findings
 from forebay_agents.models.refusals import LONGEST_WAIT, meaning, retry_after
 from forebay_agents.models.settings import API_KEY, BASE_URL, NAME, STRUCTURED
@@ -17,7 +16,7 @@ from forebay_lab.model_server import Fault, ModelServer
 from forebay_lab.model_server.faults import FaultKind
 
 from .conftest import RecordedAttempt
-from .model_support import INVOICE, model_at, page, statement_pages
+from .model_support import INVOICE, MemoryCheckpoints, model_at, page, statement_pages
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from forebay_agents.alone import AloneAttempt, parse_file
 from forebay_agents.reading.limits import Limits
 from forebay_agents.result import Gathering
+from forebay_agents.standalone import StandaloneAttempt, parse_file
 from forebay_lab.samples import write_samples
 
 PAGE = (Path(__file__).parents[2] / "docs" / "parsing.md").read_text()
@@ -24,7 +24,7 @@ def row(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Parse the sample that the page shows."""
     folder = tmp_path_factory.mktemp("samples")
     write_samples(folder, [EXAMPLE])
-    return parse_file(folder / f"{EXAMPLE}.pdf", AloneAttempt())
+    return parse_file(folder / f"{EXAMPLE}.pdf", StandaloneAttempt())
 
 
 def examples() -> list[dict[str, Any]]:

@@ -10,9 +10,9 @@ from typing import Any
 import pytesseract
 import pytest
 
-from forebay_agents.alone import AloneAttempt, parse_file
 from forebay_agents.check import Report, compare, judge
 from forebay_agents.reading.reader import ocr_is_installed
+from forebay_agents.standalone import StandaloneAttempt, parse_file
 from forebay_lab.samples import DEMO, Sample, names, write_samples
 from forebay_lab.samples.damaged import DAMAGED
 from forebay_lab.samples.plans import PLANS
@@ -46,7 +46,7 @@ needs_ocr = pytest.mark.skipif(not ocr_is_installed(), reason="tesseract is not 
 def rows(folder: Path, samples: dict[str, Sample]) -> Iterator[dict[str, Row]]:
     """Parse all samples once, two at a time, as `forebay parse` does."""
     with ThreadPoolExecutor(2) as threads:
-        found = threads.map(lambda name: parse_file(folder / name, AloneAttempt()), samples)
+        found = threads.map(lambda name: parse_file(folder / name, StandaloneAttempt()), samples)
         yield dict(zip(names(), found, strict=True))
 
 

@@ -8,7 +8,6 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from forebay.agent import ErrorKind, Reject, Retry
-from forebay_agents.checkpoints import MemoryCheckpoints
 from forebay_agents.models.settings import (
     API_KEY,
     BASE_URL,
@@ -23,6 +22,7 @@ from forebay_lab.model_server import Fault, ModelServer
 from forebay_lab.model_server.faults import FaultKind
 
 from .conftest import RecordedAttempt
+from .model_support import MemoryCheckpoints
 
 SCAN = Page(3, 600.0, 800.0, is_scanned=True, source="none")
 ROWS = ["Harbour Bank", "", "Closing balance   $4,711.00", "page 3"]

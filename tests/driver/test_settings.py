@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from forebay import logs
-from forebay.errors import ForebayError, MissingSettingError
-from forebay.settings import Settings
+from forebay.errors import MissingSettingError, SettingError
+from forebay.settings import Settings, number, whole_number
 
 SECRET = "postgresql://app:hunter2@db.example/forebay"
 
@@ -46,8 +46,24 @@ def test_a_missing_setting_is_named(
 
 def test_a_wrong_log_level_is_named() -> None:
     """A typo is told with the words that there are."""
-    with pytest.raises(ForebayError, match=r"FOREBAY_LOG_LEVEL is 'banana'.*DEBUG, INFO"):
+    with pytest.raises(SettingError, match=r"FOREBAY_LOG_LEVEL is 'banana'.*DEBUG, INFO"):
         Settings.read({"FOREBAY_DATABASE_URL": SECRET, "FOREBAY_LOG_LEVEL": "banana"})
+
+
+@pytest.mark.parametrize("value", ["abc", "0", "1001", "nan", "1e99", "9" * 400])
+def test_a_wrong_number_is_named_with_its_bounds(value: str) -> None:
+    """What is no number, or out of bounds, is told with what it may be."""
+    with pytest.raises(SettingError, match=r"X is '.*': set it to a number from 1 to 1,000\."):
+        number({"X": value}, "X", 5, least=1, most=1000)
+
+
+def test_numbers_have_defaults_and_may_be_whole() -> None:
+    """A variable that is not set, or blank, has its default; 2.5 is no whole number."""
+    assert number({}, "X", 5, least=1, most=9) == 5
+    assert number({"X": " 2.5 "}, "X", 5, least=1, most=9) == 2.5
+    assert whole_number({"X": " "}, "X", 5, least=1, most=9) == 5
+    with pytest.raises(SettingError, match="whole number"):
+        whole_number({"X": "2.5"}, "X", 5, least=1, most=9)
 
 
 def test_the_database_url_is_not_in_the_repr() -> None:

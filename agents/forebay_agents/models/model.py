@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from forebay.agent import Attempt, Reject
 from forebay_agents import stopping
@@ -137,7 +138,7 @@ class _Reading:
     def _answer(self, chunk: Chunk) -> Answer:
         """Return the answer about a chunk, from the checkpoints if it was paid for before."""
         key = self._key(chunk)
-        kept = self._checkpoints.get(key)
+        kept = self._checkpoints.get(key, _kept)
         if kept is None:
             call = Call(f"extract-{chunk.name}", f"while the model read {chunk.spoken}")
             prompt = messages(chunk, self._client.endpoint.structured)
@@ -148,9 +149,9 @@ class _Reading:
                 raise
             self._checkpoints.put(key, {"answer": answer.model_dump()})
             return answer
-        if kept.get("is_truncated"):
-            raise Truncated
-        return Answer.model_validate(kept["answer"])
+        if isinstance(kept, Truncated):
+            raise kept
+        return kept
 
     def _key(self, chunk: Chunk) -> str:
         endpoint = self._client.endpoint
@@ -162,3 +163,8 @@ class _Reading:
         if isinstance(reason, ContextExceeded):
             raise Reject(too_small(self._client.endpoint), "context_too_long") from reason
         return Findings(notes=[f"The model's answer about {chunk.spoken} had no end."])
+
+
+def _kept(value: dict[str, Any]) -> Answer | Truncated:
+    """Return what was kept of a chunk: its answer, or that this had no end."""
+    return Truncated() if "is_truncated" in value else Answer.model_validate(value["answer"])

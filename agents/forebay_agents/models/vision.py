@@ -48,8 +48,8 @@ class Vision:
         other refusals of the endpoint and for a stop.
         """
         key = self._key(number, png)
-        if kept := checkpoints.get(key):
-            return _written(page, Transcript.model_validate(kept).rows)
+        if kept := checkpoints.get(key, Transcript.model_validate):
+            return _written(page, kept.rows)
         call = Call(f"vision-{number}", f"while the vision model read page {number}")
         try:
             answer = self._client.answer(call, self._messages(png), Transcript, attempt)

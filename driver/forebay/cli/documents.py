@@ -57,9 +57,10 @@ def home() -> Path:
 
 def storage_roots() -> str:
     """Return the storage roots as the setting has them; unset, a folder below home is the one."""
+    from forebay.settings import text
     from forebay.storage import ROOTS
 
-    return os.environ.get(ROOTS, "").strip(f" {os.pathsep}") or str(home() / "documents")
+    return text(os.environ, ROOTS).strip(os.pathsep) or str(home() / "documents")
 
 
 def storage() -> FolderStorage:
@@ -82,11 +83,11 @@ def pdfs_below(folder: Path) -> list[Path]:
 
 def problem(path: Path) -> str | None:
     """Return why path cannot be submitted, as a sentence that lacks its subject, or None."""
-    from forebay.pdf import HEADER_WINDOW, fault
+    from forebay.pdf import HEADER_WINDOW, header_problem
 
     try:
         with open(path, "rb") as file:
-            return fault(file.read(HEADER_WINDOW))
+            return header_problem(file.read(HEADER_WINDOW))
     except FileNotFoundError:
         return "does not exist: check the name."
     except IsADirectoryError:

@@ -96,13 +96,15 @@ def _parsed(paths: Sequence[Path], *, keep: bool = False) -> Iterator[Row]:
     from concurrent.futures import ThreadPoolExecutor
 
     _require_agents()
-    from forebay_agents.alone import AloneAttempt, parse_file
+    from forebay_agents.standalone import StandaloneAttempt, parse_file
 
     stop, meter = Event(), Meter(len(paths))
 
     def work(place: int, path: Path) -> Row:
         tell = partial(meter.show, place, path)
-        return parse_file(path, AloneAttempt(on_progress=tell, is_stopped=stop.is_set), keep=keep)
+        return parse_file(
+            path, StandaloneAttempt(on_progress=tell, is_stopped=stop.is_set), keep=keep
+        )
 
     with ThreadPoolExecutor(AT_A_TIME) as threads:
         waiting: deque[Future[Row]] = deque()

@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from forebay.storage.faults import outside, said
 from forebay.storage.interface import CHUNK
+from forebay.storage.sentences import outside, translated_errors
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 UNFINISHED = ".part"
@@ -33,7 +33,7 @@ class FolderStorage:
         return "/".join(self._parts(path))
 
     def exists(self, name: str) -> bool:
-        with said(name):
+        with translated_errors(name):
             try:
                 os.close(self._open(name))
             except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -41,15 +41,15 @@ class FolderStorage:
         return True
 
     def size(self, name: str) -> int:
-        with said(name), open(self._open(name), "rb") as file:
+        with translated_errors(name), open(self._open(name), "rb") as file:
             return os.fstat(file.fileno()).st_size
 
     def read(self, name: str) -> Iterator[bytes]:
-        with said(name):
+        with translated_errors(name):
             return _chunks(name, open(self._open(name), "rb"))
 
     def write(self, name: str, chunks: Iterable[bytes], *, replace: bool = False) -> int:
-        with said(name):
+        with translated_errors(name):
             folders, leaf = self._place(name)
             self.root.mkdir(parents=True, exist_ok=True)
             folder = self._enter(folders, make=True)
@@ -59,7 +59,7 @@ class FolderStorage:
             os.close(folder)
 
     def delete(self, name: str) -> None:
-        with said(name), suppress(FileNotFoundError):
+        with translated_errors(name), suppress(FileNotFoundError):
             folders, leaf = self._place(name)
             folder = self._enter(folders)
             try:
@@ -86,7 +86,7 @@ class FolderStorage:
 
     def _parts(self, name: str) -> tuple[str, ...]:
         """Return the parts of the path below the root that `name` leads to, links followed."""
-        with said(name):
+        with translated_errors(name):
             path = Path(os.path.realpath(self.root / name))
         if not name or path == self.root or not path.is_relative_to(self.root):
             raise outside(name)
@@ -138,12 +138,12 @@ def _step(folder: int, part: str, *, make: bool) -> int:
 def _write_as(name: str, leaf: str, chunks: Iterable[bytes], folder: int, *, replace: bool) -> int:
     """Write a file under another name first, and give it its own when it is whole."""
     temporary = f".{uuid.uuid4()}{UNFINISHED}"
-    with said(name):
+    with translated_errors(name):
         if not replace:
             _refuse_to_replace(leaf, folder)
     try:
         size = _write(name, temporary, chunks, folder)
-        with said(name):
+        with translated_errors(name):
             _publish(temporary, leaf, folder, replace=replace)
     except BaseException:
         with suppress(OSError):
@@ -162,14 +162,14 @@ def _write(name: str, temporary: str, chunks: Iterable[bytes], folder: int) -> i
     """Write a new file and return its size; what the chunks raise is theirs."""
     size = 0
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with said(name):
+    with translated_errors(name):
         descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)
     with open(descriptor, "wb", buffering=0) as file:
         for chunk in chunks:
-            with said(name):
+            with translated_errors(name):
                 _write_all(file, chunk)
             size += len(chunk)
-        with said(name):
+        with translated_errors(name):
             os.fsync(file.fileno())
     return size
 
@@ -198,7 +198,7 @@ def _publish(temporary: str, leaf: str, folder: int, *, replace: bool) -> None:
 def _chunks(name: str, file: BinaryIO) -> Iterator[bytes]:
     with file:
         while True:
-            with said(name):
+            with translated_errors(name):
                 chunk = file.read(CHUNK)
             if not chunk:
                 return

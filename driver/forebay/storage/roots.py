@@ -3,20 +3,22 @@
 import os
 from pathlib import Path
 
-from forebay.storage.faults import outside
+from forebay.errors import MissingSettingError
+from forebay.settings import text
 from forebay.storage.folder import FolderStorage
 from forebay.storage.interface import Storage, StorageError
+from forebay.storage.sentences import outside
 
 ROOTS = "FOREBAY_STORAGE_ROOTS"
 """The setting: folders that documents are read from, separated as in PATH."""
 
 
 def roots() -> list[Storage]:
-    """Return the storages that the setting names, in its order; raises StorageError for none."""
-    named = [root for root in os.environ.get(ROOTS, "").split(os.pathsep) if root.strip()]
+    """Return the storages that the setting names, in its order; raises MissingSettingError."""
+    named = [root for root in text(os.environ, ROOTS).split(os.pathsep) if root]
     if not named:
-        raise StorageError(
-            f"{ROOTS} is not set; name the folders that documents may be read from.", may_pass=True
+        raise MissingSettingError(
+            f"{ROOTS} is not set: set it to the folders that documents may be read from."
         )
     return [FolderStorage(Path(root)) for root in named]
 
@@ -26,7 +28,7 @@ def locate(document: str) -> tuple[Storage, str]:
 
     It is a path relative to a root, or an absolute one below a root. The first root that holds it
     wins; a file that does not exist is located in the first root that could hold it. Raises
-    StorageError for what lies outside of all, links included.
+    StorageError for what lies outside of all, links included, and MissingSettingError.
     """
     places: list[tuple[Storage, str]] = []
     for storage in roots():

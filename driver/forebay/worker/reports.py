@@ -111,7 +111,7 @@ class Reporter:
                 self._fail(successes[0][0], Failure.of_result(error))
             return
         for _, stored in successes:
-            acceptance.tell(stored.accepted)
+            acceptance.notify(stored.accepted)
         for row in rows:
             self._ended(row.attempt_id, row.status, row.effect in ("completed", "failed"))
 

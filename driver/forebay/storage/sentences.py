@@ -15,7 +15,7 @@ DENIED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 @contextmanager
-def said(name: str) -> Iterator[None]:
+def translated_errors(name: str) -> Iterator[None]:
     """Raise what the system says of the file `name` as a StorageError."""
     try:
         yield

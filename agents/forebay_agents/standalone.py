@@ -18,7 +18,7 @@ CUT = "is longer than a result may be: only its beginning is here."
 
 
 @dataclass
-class AloneAttempt:
+class StandaloneAttempt:
     """An attempt that nobody launched: `on_progress` hears how far it is."""
 
     payload: dict[str, Any] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class AloneAttempt:
         return math.inf
 
 
-def parse_file(path: Path, attempt: AloneAttempt, *, keep: bool = False) -> dict[str, Any]:
+def parse_file(path: Path, attempt: StandaloneAttempt, *, keep: bool = False) -> dict[str, Any]:
     """Return what came of one file, as JSON: whatever is wrong with it is said in `reason`.
 
     Keys: document, status, reason, pages (a number), fields, confidence, result. Nothing is left
