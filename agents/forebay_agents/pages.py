@@ -25,6 +25,9 @@ class Segment:
 Row = list[Segment]
 """The segments of one line as seen, from left to right."""
 
+GAP = "   "
+"""What parts the segments of a row in a text: more than a space between words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -59,6 +62,11 @@ class Page:
     source: Source = "text"
     certainty: float = 1.0
     notes: list[str] = field(default_factory=list)
+
+
+def row_text(row: Row) -> str:
+    """Return what a row says, its wide gaps still to be seen."""
+    return GAP.join(segment.text for segment in row)
 
 
 def union(boxes: Iterable[Box]) -> Box:

@@ -1,6 +1,8 @@
 """Stop an attempt that is no longer wanted or has no time left, also while something blocks."""
 
+import math
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import TypeVar
@@ -21,11 +23,15 @@ def check(attempt: Attempt, where: str) -> None:
         raise Retry(f"The attempt's time was over {where}.", kind="timeout")
 
 
-def wait_for(attempt: Attempt, where: str, function: Callable[[], T]) -> T:
+def wait_for(
+    attempt: Attempt, where: str, function: Callable[[], T], seconds: float = math.inf
+) -> T:
     """Return what `function` returns, from a thread of its own that is left behind on a stop.
 
-    Raises Retry when the attempt is to stop, and whatever the function raises.
+    Raises Retry when the attempt is to stop, TimeoutError when `seconds` are over, and whatever
+    the function raises.
     """
+    end = time.monotonic() + seconds
     future: Future[T] = Future()
 
     def work() -> None:
@@ -37,5 +43,7 @@ def wait_for(attempt: Attempt, where: str, function: Callable[[], T]) -> T:
     threading.Thread(target=work, daemon=True).start()
     while not future.done():
         check(attempt, where)
+        if time.monotonic() > end:
+            raise TimeoutError
         wait([future], timeout=LOOK_EVERY)
     return future.result()
