@@ -61,7 +61,7 @@ FILLERS = frozenset(_WORDS["filler"])
 _GOES_ON = rf"(?!{_LETTER})\W*(?:$|\d|(?:{_any('tail', 'total')})(?![^\W\d_]))"
 _TOTAL = re.compile(
     rf"[^\w+]*(?:(?:{_any('total')}|[^\W\d_]+(?:summe|betrag|total|saldo|小計|合計))(?!{_LETTER}).{{0,40}}$"
-    rf"|[\d., ]*%?\s?(?:{_any('tax-row')}){_GOES_ON})"
+    rf"|(?:\+ ?)?[\d., ]*%?\s?(?:{_any('tax-row')}){_GOES_ON})"
 )
 _CARRIED = re.compile(rf"\W*(?:{_any('carried')}){_GOES_ON}")
 
