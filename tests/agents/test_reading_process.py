@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from forebay.agent import Retry
+from forebay_agents.reading import process as process_module
 from forebay_agents.reading import reader as reader_module
 from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.process import Lost, ReadingProcess
 from forebay_agents.reading.reader import Limits, Reader
+from forebay_agents.reading.usage import seconds_used
 from support.scans import FakeTesseract, write_scan
 
 from . import hostile
@@ -142,15 +144,100 @@ def test_after_some_losses_a_document_is_refused(tmp_path: Path, slow: Path) -> 
     assert refused.value.message.endswith(".")
 
 
-@pytest.mark.parametrize("end", [signal.SIGSEGV, signal.SIGKILL, signal.SIGABRT])
-def test_a_child_that_dies_costs_the_page_only(end: signal.Signals, good: Path) -> None:
-    """However the child ends between two pages, one page is lost and the next is read."""
+@pytest.mark.parametrize(
+    ("end", "note"),
+    [
+        (signal.SIGSEGV, "Page 2 is broken and was skipped."),
+        (signal.SIGXCPU, "Page 2 takes longer than 30 seconds to read and was skipped."),
+        (
+            signal.SIGABRT,
+            "Page 2 failed, mostly because 1024 MB of memory are not enough for it,"
+            " and was skipped.",
+        ),
+    ],
+)
+def test_a_child_that_dies_costs_the_page_only(end: signal.Signals, note: str, good: Path) -> None:
+    """A page on which the child ends by itself is lost, and the next is read."""
     with Reader(good, RecordedAttempt({})) as reader:
         assert reader.page(1).text == "page 1"
         assert reader._process
         os.kill(reader._process.pid, end)
-        assert reader.page(2).is_broken
+        assert reader.page(2).notes == [note]
         assert reader.page(3).text == "page 3"
+
+
+@pytest.mark.parametrize(
+    ("end", "what"),
+    [
+        (signal.SIGKILL, "the system killed it, mostly for want of memory on the machine"),
+        (signal.SIGTERM, "it was ended from outside (Terminated)"),
+    ],
+)
+def test_a_child_that_is_killed_from_outside_is_no_fault_of_the_document(
+    end: signal.Signals, what: str, good: Path
+) -> None:
+    """What the machine does to the child leaves out no page: the document is to be tried again."""
+    with Reader(good, RecordedAttempt({})) as reader:
+        assert reader._process
+        os.kill(reader._process.pid, end)
+        with pytest.raises(DocumentError) as error:
+            reader.page(1)
+        assert error.value.message == f"The reading process failed: {what}."
+        assert error.value.kind == "infrastructure"
+        assert reader.page(1).text == "page 1"
+
+
+@pytest.mark.parametrize(
+    ("program", "what"),
+    [
+        ("raise SystemExit(3)", "it ended with status 3"),
+        ("import os; os.abort()", "it did not start (abort)"),
+        ("import time; time.sleep(60)", "it got too little done in 3 seconds on a busy machine"),
+        (
+            "import os, time; os.close(1); time.sleep(60)",
+            "it got too little done in 3 seconds on a busy machine",
+        ),
+    ],
+)
+def test_a_child_that_does_not_start_is_no_fault_of_the_document(
+    program: str, what: str, good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broken installation and an overloaded machine are told as such."""
+    monkeypatch.setattr(process_module, "COMMAND", (sys.executable, "-c", program))
+    monkeypatch.setattr(process_module, "SECONDS_TO_START", 1)
+    with pytest.raises(DocumentError) as error:
+        Reader(good, RecordedAttempt({}))
+    assert error.value.message == f"The reading process failed: {what}."
+    assert error.value.kind == "infrastructure"
+
+
+def test_a_bug_in_the_child_is_no_fault_of_the_document(good: Path) -> None:
+    """What the child cannot do is told, and it goes on."""
+    with process() as child:
+        with pytest.raises(DocumentError, match=r"failed: AttributeError: .*do_dance") as error:
+            child.ask({"do": "dance"}, 9, lambda: None)
+        assert error.value.kind == "infrastructure"
+        assert child.ask({"do": "open", "path": str(good)}, 9, lambda: None) == {"pages": 8}
+
+
+def test_time_in_which_the_child_does_not_work_is_not_the_documents(good: Path) -> None:
+    """A child that stands still has not taken too long: the machine gives it no time."""
+    with process() as child:
+        child.ask({"do": "open", "path": str(good)}, 9, lambda: None)
+        os.kill(child.pid, signal.SIGSTOP)
+        with pytest.raises(DocumentError, match="too little done in 3 seconds") as error:
+            child.ask({"do": "page", "number": 1}, 1, lambda: None)
+    assert error.value.kind == "infrastructure"
+
+
+def test_processor_time_is_that_of_all_the_child_started() -> None:
+    """A process counts with what it waits for, and with what still works for it."""
+    script = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
+    with subprocess.Popen([sys.executable, "-c", script], start_new_session=True) as parent:
+        try:
+            until(lambda: seconds_used(parent.pid) > 0.5, seconds=30)
+        finally:
+            os.killpg(parent.pid, signal.SIGKILL)
 
 
 def test_a_child_dies_with_its_parent(tmp_path: Path, slow: Path) -> None:

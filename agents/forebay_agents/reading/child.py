@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,11 +28,8 @@ def main() -> None:
     die_with_parent(int(sys.argv[1]))
     answers = _own_output()
     _limit(int(sys.argv[2]) << 20)
-    from forebay_agents.reading.commands import Commands
-
-    commands = Commands()
     for line in sys.stdin.buffer:
-        answers.write(_answer(commands, wire.from_line(line)))
+        answers.write(_answer(wire.from_line(line)))
         answers.flush()
 
 
@@ -59,24 +57,43 @@ def _limit(memory: int) -> None:
 
 def _allow_seconds(seconds: float) -> None:
     """Let this process use so much more processor time: its parent may be stopped itself."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    until = int(used.ru_utime + used.ru_stime + seconds) + 2
-    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+    until = int(_used(resource.RUSAGE_SELF) + seconds) + 2
+    _, allowed = resource.getrlimit(resource.RLIMIT_CPU)
+    if allowed == resource.RLIM_INFINITY or until < allowed:
+        resource.setrlimit(resource.RLIMIT_CPU, (until, allowed))
 
 
-def _answer(commands: Any, command: dict[str, Any]) -> bytes:
+def _answer(command: dict[str, Any]) -> bytes:
+    """Answer a command; "lost" tells what the document took too much of, "failed" of a bug."""
     _allow_seconds(command.pop("seconds"))
     try:
-        answer = commands.run(command)
-        line = wire.to_line({**answer, "resident": _resident()})
+        line = wire.to_line({**_commands().run(command), **_state()})
     except MemoryError:
         return wire.to_line({"lost": "memory"})
+    except Exception as error:
+        return wire.to_line({"failed": f"{type(error).__name__}: {error}"})
     return line if len(line) <= wire.ANSWER_BYTES else wire.to_line({"lost": "size"})
 
 
-def _resident() -> int:
-    """Return how many bytes of memory this process holds."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+@cache
+def _commands() -> Any:
+    """Load all that reads PDFs, with the first command: what fails then is answered too."""
+    from forebay_agents.reading.commands import Commands
+
+    return Commands()
+
+
+def _state() -> dict[str, float]:
+    """Tell how many bytes this process holds, and the seconds that it and tesseract worked."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    used = _used(resource.RUSAGE_SELF) + _used(resource.RUSAGE_CHILDREN)
+    return {"resident": pages * resource.getpagesize(), "used": used}
+
+
+def _used(whose: int) -> float:
+    """Return the seconds of processor time that were used."""
+    used = resource.getrusage(whose)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import io
 from pathlib import Path
 from typing import Any
 
+from pypdfium2 import PdfiumError
+
 from forebay_agents.page_json import as_json
 from forebay_agents.reading import inspected, wire
 from forebay_agents.reading.errors import DocumentError, OcrUnavailable
@@ -30,6 +32,12 @@ class Commands:
             return {"error": error.message, "kind": error.kind}
         except OcrUnavailable as error:
             return {"unavailable": str(error)}
+        except PdfiumError:
+            return {"error": "The PDF is broken; export it again.", "kind": "bad_input"}
+
+    def do_start(self) -> dict[str, Any]:
+        """Do nothing: whoever can be asked is loaded."""
+        return {}
 
     def do_open(self, path: str) -> dict[str, Any]:
         """Open the PDF at `path`."""

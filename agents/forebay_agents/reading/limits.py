@@ -16,8 +16,9 @@ class Limits:
 
     `memory_mb` is the address space of the reading process, and of tesseract; `seconds_to_open`
     bounds opening a file, `seconds_per_page` reading or drawing one page, `seconds_per_ocr_page`
-    one page's OCR. Larger files than `file_mb` and longer ones than `pages` are refused; megabytes
-    are of 1,048,576 bytes. A process that was lost more than `losses` times is not started again.
+    one page's OCR, all in processor time. Larger files than `file_mb` and longer ones than `pages`
+    are refused; megabytes are of 1,048,576 bytes. A process that was lost more than `losses` times
+    is not started again.
     """
 
     memory_mb: int = 1024

@@ -10,6 +10,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 from PIL import Image
 
+from forebay.pdf import HEADER_WINDOW, header_problem
 from forebay_agents.pages import Box, Page, Row
 from forebay_agents.reading import drawings
 from forebay_agents.reading.characters import Character, Characters, read
@@ -18,9 +19,6 @@ from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.geometry import Frame
 from forebay_agents.reading.grids import tables
 from forebay_agents.reading.rows import lay_out
-
-HEADER_WINDOW = 1024
-"""How many bytes may precede `%PDF-`: readers accept junk before it."""
 
 FILLED = 0.6
 """The share of a page that pictures cover at least when the page is a scan."""
@@ -129,12 +127,8 @@ def _check_header(path: Path) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DocumentError("infrastructure", f"The file cannot be read: {reason}.") from error
-    if not head:
-        raise DocumentError("bad_input", "The file is empty (0 bytes); upload it again.")
-    if b"%PDF-" not in head:
-        raise DocumentError(
-            "bad_input", "The file is not a PDF (it does not start with %PDF-); export it as PDF."
-        )
+    if problem := header_problem(head):
+        raise DocumentError("bad_input", f"The file {problem}")
 
 
 def _open(path: Path) -> Any:

@@ -15,7 +15,9 @@ from contextlib import suppress
 from typing import Any, Literal
 
 from forebay_agents.reading import wire
+from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.limits import Limits
+from forebay_agents.reading.usage import seconds_used
 from forebay_agents.stopping import LOOK_EVERY
 
 COMMAND = (sys.executable, "-P", "-m", "forebay_agents.reading.child")
@@ -26,19 +28,23 @@ KEPT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "
 ONE_THREAD = {"OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1"}
 """Threads each reserve memory that a small limit does not have."""
 
-Loss = Literal["time", "memory", "size", "crash"]
+SECONDS_TO_START = 60
 
+PATIENCE = 3
+"""How many times longer than allowed an answer may take, where the processor works for others."""
+
+Loss = Literal["time", "memory", "size", "abort", "crash"]
 
 DEATHS: dict[int, Loss] = {
-    signal.SIGXCPU: "time",
-    signal.SIGKILL: "memory",
-    signal.SIGABRT: "memory",
+    **{signal.SIGXCPU: "time", signal.SIGABRT: "abort"},
+    **{signal.SIGSEGV: "crash", signal.SIGBUS: "crash", signal.SIGFPE: "crash"},
+    **{signal.SIGILL: "crash", signal.SIGTRAP: "crash"},
 }
-"""What a signal tells: the kernel kills where memory ends, and pdfium aborts where it gets none."""
+"""What signals tell of the document; all others come from outside."""
 
 
 class Lost(Exception):
-    """Say that the process was lost while it worked: it ran out of something, or crashed."""
+    """Say that the document cost the process: it ran out of something, or crashed."""
 
     def __init__(self, loss: Loss) -> None:
         super().__init__(loss)
@@ -48,31 +54,21 @@ class Lost(Exception):
 class ReadingProcess:
     """A child that leads a group of its own and dies with this process; it is started at once.
 
-    `resident` is how many bytes of memory it held after its last answer.
+    `resident` is how many bytes of memory it held after its last answer. Whatever is no fault of
+    the document is an infrastructure DocumentError: a child that does not start, fails by a bug,
+    is killed from outside, or gets no processor time.
     """
 
     def __init__(self, limits: Limits) -> None:
         self.resident = 0
+        self._used = 0.0
+        self._is_started = False
         self._is_ended = False
-        self._folder = tempfile.mkdtemp(prefix="forebay-")
-        lifeline, self._lifeline = os.pipe()
         try:
-            self._popen = subprocess.Popen(
-                [*COMMAND, str(lifeline), str(limits.memory_mb)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                bufsize=0,
-                start_new_session=True,
-                pass_fds=[lifeline],
-                env=_environment(os.environ, self._folder),
-            )
-        except BaseException:
-            os.close(self._lifeline)
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
-        finally:
-            os.close(lifeline)
+            self._folder = tempfile.mkdtemp(prefix="forebay-")
+            self._popen, self._lifeline = _started(limits, self._folder)
+        except OSError as error:
+            raise _failure(f"it cannot be started ({error.strerror})") from error
 
     @property
     def pid(self) -> int:
@@ -83,17 +79,12 @@ class ReadingProcess:
     ) -> dict[str, Any]:
         """Return the answer to a command; raises Lost, after which the process is of no use.
 
-        `look` is called every 0.1 seconds, and may raise to give up.
+        `seconds` are of processor time; `look` is called every 0.1 seconds, and may raise to give
+        up.
         """
-        line = wire.to_line({**command, "seconds": seconds})
-        with suppress(BrokenPipeError):  # its end is seen when reading
-            assert self._popen.stdin is not None
-            self._popen.stdin.write(line)
-        answer = self._read(time.monotonic() + seconds, look)
-        if loss := answer.get("lost"):
-            raise Lost(loss)
-        self.resident = answer.pop("resident", 0)
-        return answer
+        if not self._is_started:
+            self._start(look)
+        return self._ask(command, seconds, look)
 
     def end(self) -> None:
         """Kill the process and all that it started; safe to call twice."""
@@ -109,11 +100,38 @@ class ReadingProcess:
         self._popen.stdout.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _kill(self) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self._popen.pid, signal.SIGKILL)
+    def _start(self, look: Callable[[], None]) -> None:
+        try:
+            self._ask({"do": "start"}, SECONDS_TO_START, look)
+        except Lost as lost:
+            raise _failure(f"it did not start ({lost.loss})") from lost
+        self._is_started = True
 
-    def _read(self, until: float, look: Callable[[], None]) -> dict[str, Any]:
+    def _ask(
+        self, command: dict[str, Any], seconds: float, look: Callable[[], None]
+    ) -> dict[str, Any]:
+        with suppress(BrokenPipeError):  # its end is seen when reading
+            assert self._popen.stdin is not None
+            self._popen.stdin.write(wire.to_line({**command, "seconds": seconds}))
+        began = time.monotonic()
+
+        def look_at_time() -> None:
+            look()
+            waited = time.monotonic() - began
+            if waited >= seconds and seconds_used(self.pid) - self._used >= seconds:
+                raise Lost("time")
+            if waited >= PATIENCE * seconds:
+                raise _failure(f"it got too little done in {waited:.0f} seconds on a busy machine")
+
+        answer = self._read(look_at_time)
+        if problem := answer.get("failed"):
+            raise _failure(problem)
+        if loss := answer.get("lost"):
+            raise Lost(loss)
+        self.resident, self._used = answer.pop("resident"), answer.pop("used")
+        return answer
+
+    def _read(self, look: Callable[[], None]) -> dict[str, Any]:
         assert self._popen.stdout is not None
         output = self._popen.stdout.fileno()
         poll = select.poll()
@@ -121,25 +139,60 @@ class ReadingProcess:
         line = bytearray()
         while not line.endswith(b"\n"):
             look()
-            if time.monotonic() >= until:
-                raise Lost("time")
             if not poll.poll(LOOK_EVERY * 1000):
                 continue
             chunk = os.read(output, 1 << 20)
             if not chunk:
-                raise Lost(self._loss())
+                raise self._died(look)
             line += chunk
             if len(line) > wire.ANSWER_BYTES:
                 raise Lost("size")
-        try:
-            return wire.from_line(bytes(line))
-        except ValueError:
-            raise Lost("crash") from None
+        return wire.from_line(bytes(line))
 
-    def _loss(self) -> Loss:
-        """Tell what the process, whose output is closed, died of."""
-        ended = os.waitid(os.P_PID, self._popen.pid, os.WEXITED | os.WNOWAIT)
-        return DEATHS.get(ended.si_status, "crash") if ended else "crash"
+    def _died(self, look: Callable[[], None]) -> Exception:
+        """Return what the end of the process tells, whose output is closed."""
+        while not (ended := os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG)):
+            look()
+            time.sleep(LOOK_EVERY / 10)
+        if ended.si_code == os.CLD_EXITED:
+            return _failure(f"it ended with status {ended.si_status}")
+        if loss := DEATHS.get(ended.si_status):
+            return Lost(loss)
+        if ended.si_status == signal.SIGKILL:
+            return _failure("the system killed it, mostly for want of memory on the machine")
+        return _failure(f"it was ended from outside ({signal.strsignal(ended.si_status)})")
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+
+
+def _started(limits: Limits, folder: str) -> tuple[subprocess.Popen[bytes], int]:
+    """Start the process; return it and the end of the pipe on which its life hangs."""
+    theirs, ours = os.pipe()
+    try:
+        process = subprocess.Popen(
+            [*COMMAND, str(theirs), str(limits.memory_mb)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,
+            pass_fds=[theirs],
+            env=_environment(os.environ, folder),
+        )
+    except BaseException:
+        os.close(ours)
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    finally:
+        os.close(theirs)
+    return process, ours
+
+
+def _failure(problem: str) -> DocumentError:
+    """Return the error for what is no fault of the document."""
+    return DocumentError("infrastructure", f"The reading process failed: {problem}.")
 
 
 def _environment(environment: Mapping[str, str], folder: str) -> dict[str, str]:

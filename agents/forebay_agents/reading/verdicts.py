@@ -43,6 +43,8 @@ def of_document(loss: Loss, limits: Limits) -> DocumentError:
             what = f"Opening the PDF takes longer than {limits.seconds_to_open} seconds"
         case "memory":
             what = f"Opening the PDF needs more than {limits.memory_mb} MB of memory"
+        case "abort":
+            what = f"Opening the PDF failed, mostly because {_little_memory(limits)}"
         case _:
             what = "The PDF is broken: the reader fails on it"
     return DocumentError("bad_input", f"{what}; export it again.")
@@ -55,10 +57,17 @@ def of_page(number: int, loss: Loss, limits: Limits, seconds: int) -> str:
             return f"Page {number} takes longer than {seconds} seconds to read"
         case "memory":
             return f"Page {number} needs more than {limits.memory_mb} MB of memory"
+        case "abort":
+            return f"Page {number} failed, mostly because {_little_memory(limits)},"
         case "size":
             return f"Page {number} holds more than can be handled"
         case "crash":
             return f"Page {number} is broken"
+
+
+def _little_memory(limits: Limits) -> str:
+    """Return what an abort tells: pdfium ends so without memory, others where they are broken."""
+    return f"{limits.memory_mb} MB of memory are not enough for it"
 
 
 def of_pages(losses: int) -> DocumentError:
