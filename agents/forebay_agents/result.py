@@ -23,8 +23,9 @@ PartName = Literal["text", "tables", "pages", "lines"]
 RESULT_BYTES = 1_000_000
 """About how long a result may be as JSON; the database takes 1 MiB unless told otherwise."""
 
-SHARES: dict[PartName, float] = {"text": 0.5, "tables": 0.2, "pages": 0.18, "lines": 0.08}
-"""How much of a result each part may take; what is left is for fields, evidence and notes."""
+SHARES: dict[PartName, float] = {"text": 0.48, "tables": 0.2, "pages": 0.18, "lines": 0.08}
+NOTES_SHARE = 0.03
+"""How much of a result each part may take; what is left is for fields and their evidence."""
 
 SUFFIXES: dict[PartName, str] = {
     "text": ".text.txt",
@@ -193,5 +194,10 @@ def _spans(numbers: Sequence[int]) -> str:
 def _notes(notes: Iterable[str]) -> list[str]:
     """Return each note once, short, and no more than a reader can take in."""
     short = [f"{note[: NOTE_LENGTH - 1]}…" if len(note) > NOTE_LENGTH else note for note in notes]
-    single = list(dict.fromkeys(short))
-    return single if len(single) <= NOTES else [*single[: NOTES - 1], "There are more such notes."]
+    room, kept = NOTES_SHARE * RESULT_BYTES, []
+    for note in dict.fromkeys(short):
+        room -= jsonb.size(jsonb.mended(note)) + 2
+        if room < 0 or len(kept) == NOTES - 1:
+            return [*kept, "There are more such notes."]
+        kept.append(note)
+    return kept

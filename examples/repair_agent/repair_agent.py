@@ -16,6 +16,7 @@ from forebay.agent import Attempt, Reject, Result
 
 LOCALES = [Locale(language) for language in ("en", "de", "fr", "es", "it", "pt", "nl", "ja")]
 COUNTRIES = {n.casefold(): c for each in LOCALES for c, n in each.territories.items() if len(c) < 3}
+CURRENCY = "([A-Z]{3}|[€$£¥₹])"
 MONTHS = {n.casefold(): m for each in LOCALES for m, n in each.months["format"]["wide"].items()}
 
 
@@ -33,7 +34,8 @@ def read_date(text: str, order: str) -> str | None:
 def read_amount(text: str, mark: str) -> str | None:
     """Return the sum as a decimal; `mark` is what stands before its cents."""
     other = "," if mark == "." else "."
-    digits = re.sub(r"[^\d.,-]|[.,](?=\D*$)", "", text)
+    bare = re.sub(rf"^{CURRENCY}\s*|\s*{CURRENCY}$", "", text)
+    digits = re.sub(r"(?<=\d)[\s'’](?=\d{3}(\D|$))", "", bare)
     if re.fullmatch(rf"-?(\d+|\d{{1,3}}(\{other}\d{{3}})+)(\{mark}\d+)?", digits):
         return digits.replace(other, "").replace(mark, ".")
     return None

@@ -96,6 +96,21 @@ def test_a_column_that_settles_nothing_is_left_as_it_is(
     assert [each["repaired"] for each in result["changes"]] == ["2026-07-07"]
 
 
+def test_what_is_no_plain_sum_is_doubted(
+    repair: Callable[[object], dict[str, object]],
+) -> None:
+    """Only a currency and the marks of thousands are taken off a number; anything else is left."""
+    clear = {"€ 1.234,50": "1234.50", "7 EUR": "7", "-2,5": "-2.5", "1 234,00": "1234.00"}
+    odd = ["2 x 50", "12 apples 7", "(12,00)", "5%", "12,5 kg", "1,2,3"]
+    table = "price\n" + "".join(f'"{value}"\n' for value in [*clear, *odd])
+    row = repair({"csv": table, "columns": {"price": "amount"}})
+    result = row["result"]
+    assert isinstance(result, dict)
+    changes = {each["value"]: each["repaired"] for each in result["changes"]}
+    assert changes == clear
+    assert [each["value"] for each in result["doubts"]] == odd
+
+
 @pytest.mark.parametrize(
     "payload", [{}, {"csv": TABLE}, {"csv": TABLE, "columns": {"price": "colour"}}]
 )

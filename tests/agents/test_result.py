@@ -12,7 +12,7 @@ import pytest
 
 from forebay import jsonb
 from forebay.storage import FolderStorage
-from forebay_agents.findings import Evidence, Findings, Found, Line
+from forebay_agents.findings import NAMES, Evidence, Findings, Found, Line
 from forebay_agents.pages import Page, Table
 from forebay_agents.result import EDGE_PAGES, RESULT_BYTES, Gathering
 
@@ -166,6 +166,23 @@ def test_notes_are_few_and_short(tmp_path: Path) -> None:
     assert notes.count("the same") == 1
     assert notes[-1] == "There are more such notes."
     assert max(map(len, notes)) == 300
+
+
+def test_a_result_that_is_full_everywhere_fits(tmp_path: Path) -> None:
+    """Long text, tables, pages, lines, notes, values and evidence together stay below 1 MiB."""
+    wide = "\N{GRINNING FACE}\x01" * 500
+    found = Found(wide[:500], Evidence(wide, 1.0, page=1, box=BOX))
+    pages = [
+        Page(n, text=f"{n} {wide}", tables=[Table([[wide, wide]], BOX)], notes=[f"{n} {wide}"])
+        for n in range(1, 2001)
+    ]
+    findings = Findings(
+        dict.fromkeys(NAMES, found), [Line(wide)] * 2000, [f"{n} {wide}" for n in range(300)]
+    )
+    data = result(tmp_path, pages, findings)
+    assert len(data["fields"]) == len(NAMES)
+    assert data["notes"][-1] == "There are more such notes."
+    assert 900_000 < jsonb.size(data) < 1 << 20
 
 
 def test_a_value_as_long_as_a_page_is_no_value(tmp_path: Path) -> None:

@@ -186,30 +186,38 @@ def test_what_is_no_truth_is_refused(cli: Cli, tmp_path: Path, content: str) -> 
         ((), "Name PDF files"),
         (("--check", "nowhere"), "not a folder"),
         (("--check", "."), "holds no"),
+        (("a.pdf", "--markdown"), "--markdown goes with --check"),
+        (("a.pdf", "--check", "."), "no FILES"),
+        (("--check", ".", "--full"), "no FILES, --full"),
     ],
 )
-def test_what_names_no_document_is_refused(
+def test_what_makes_no_sense_is_refused(
     cli: Cli,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     arguments: tuple[str, ...],
     said: str,
 ) -> None:
-    """Nothing to look at is refused in a sentence, and is no success."""
+    """Nothing to look at, or options that do not go together, are refused in a sentence."""
     monkeypatch.chdir(tmp_path)
     answer = cli("parse", *arguments)
     assert answer.code in (1, 2)
     assert said in " ".join(answer.err.replace("│", " ").split())
 
 
-def test_without_the_agents_it_says_what_to_install(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [(("parse", "a.pdf"), "agents"), (("parse", "--check", "."), "agents"), (("demo",), "lab")],
+)
+def test_without_an_extra_it_says_what_to_install(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], extra: str
 ) -> None:
-    """Where only the command line is installed, the refusal names what is missing."""
-    monkeypatch.setattr("forebay.cli.documents.AGENTS", ("no_such_module",))
-    answer = cli("parse", write(tmp_path / "a.pdf", "text"))
+    """Where something that an extra brings is not installed, the refusal names the extra."""
+    needs = [f"no-such-package<2,>=1; extra == '{extra}'", "psycopg>=3"]
+    monkeypatch.setattr("forebay.cli.documents.metadata.requires", lambda name: needs)
+    answer = cli(*command)
     assert (answer.code, answer.err.count("\n")) == (1, 1)
-    assert "pip install 'forebay[agents]'" in answer.err
+    assert f"pip install 'forebay[{extra}]'" in answer.err
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 TOKENS_A_PAGE = 800
 BYTES_A_PAGE = 50_000
-AGENTS = ("forebay_agents", "pypdfium2", "PIL", "babel", "py3langid", "defusedxml", "pydantic")
-"""What reading a document needs: it comes with the agents extra."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ def problem(path: Path) -> str | None:
 
 def inspected(paths: Sequence[Path]) -> list[Submission]:
     """Return what each file may cost, told from its pages, or from its size without the agents."""
-    if not has_agents():
+    if not has("agents"):
         return [Submission(path, _by_size(path)) for path in paths]
     from forebay_agents.models.estimate import estimate_tokens
     from forebay_agents.reading.inspection import inspect
@@ -114,9 +113,22 @@ def inspected(paths: Sequence[Path]) -> list[Submission]:
     ]
 
 
-def has_agents() -> bool:
-    """Tell whether the document agent is installed, with all that it needs."""
-    return all(find_spec(module) for module in AGENTS)
+def has(extra: str) -> bool:
+    """Tell whether all that an extra of this package brings is installed."""
+    for requirement in metadata.requires("forebay") or []:
+        named, _, marker = requirement.partition(";")
+        if re.search(rf"""extra\s*==\s*["']{extra}["']""", marker):
+            try:
+                metadata.distribution(re.split(r"[^\w.-]", named)[0])
+            except metadata.PackageNotFoundError:
+                return False
+    return True
+
+
+def require(extra: str, what: str) -> None:
+    """Raise Refused, which says what to install, unless all that an extra brings is there."""
+    if not has(extra):
+        raise Refused(f"{what} needs more: install it with pip install 'forebay[{extra}]'.")
 
 
 @contextmanager

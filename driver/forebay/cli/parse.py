@@ -69,6 +69,10 @@ def parse(
     Exit code 0: every file was looked at, also one that cannot be read: its status says so.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    if check is None and markdown:
+        raise typer.BadParameter("--markdown goes with --check.")
+    if check is not None and (files or full or keep):
+        raise typer.BadParameter("--check takes a folder, and no FILES, --full or --keep.")
     if check is not None:
         _print_report(_report(check), as_json=as_json, markdown=markdown)
         return
@@ -77,11 +81,6 @@ def parse(
     show = _print_line if as_json else _print_block
     for row in _parsed(_pdfs(files), keep=keep):
         show(row, full=full)
-
-
-def _require_agents() -> None:
-    if not documents.has_agents():
-        raise Refused("Parsing needs the agents: install them with pip install 'forebay[agents]'.")
 
 
 def _pdfs(paths: Sequence[Path]) -> list[Path]:
@@ -95,7 +94,7 @@ def _parsed(paths: Sequence[Path], *, keep: bool = False) -> Iterator[Row]:
     """Yield what came of each file, in order; an interrupt stops what is being read at once."""
     from concurrent.futures import ThreadPoolExecutor
 
-    _require_agents()
+    documents.require("agents", "Parsing")
     from forebay_agents.standalone import StandaloneAttempt, parse_file
 
     stop, meter = Event(), Meter(len(paths))
@@ -167,7 +166,7 @@ def _print_block(row: Row, *, full: bool) -> None:
 
 def _report(folder: Path) -> Report:
     """Compare the folder's files with their truth; those without one are told and left out."""
-    _require_agents()
+    documents.require("agents", "Parsing")
     paths = documents.pdfs_below(folder)
     known = [path for path in paths if path.with_suffix(".json").is_file()]
     for path in sorted(set(paths) - set(known)):
