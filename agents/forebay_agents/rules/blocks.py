@@ -1,10 +1,12 @@
 """Read the lines that stand below each other as one block, as in an address."""
 
+import re
 from collections.abc import Iterator
 
 from forebay_agents.rules.names import CONTACT, companies, is_address
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
+from forebay_agents.rules.text import letters
 
 GAP = 1.3
 """How far apart the lines of a block may be, in heights of a line."""
@@ -73,6 +75,15 @@ def blocks(document: Document) -> Iterator[list[Spot]]:
 def has_contact(lines: list[Spot]) -> bool:
     """Tell whether a block gives a telephone, a website, a tax number or a bank account."""
     return any(CONTACT.search(line.text) for line in lines)
+
+
+def has_value(document: Document, spot: Spot) -> bool:
+    """Tell whether a number, a sum or a date stands right of a line, so that it is a label."""
+    right = document.row(spot)[spot.column + 1 : spot.column + 2]
+    return any(
+        re.search(r"\d", each.text) and letters(each.text) < 4 and each.box[0] - spot.box[2] < 200
+        for each in right
+    )
 
 
 def _follows(upper: Spot, lower: Spot) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from forebay_agents.findings import Found
-from forebay_agents.rules.blocks import address_blocks, block, has_contact
+from forebay_agents.rules.blocks import address_blocks, block, has_contact, has_value
 from forebay_agents.rules.candidates import Candidate, found
 from forebay_agents.rules.labels import Label
 from forebay_agents.rules.names import (
@@ -19,7 +19,7 @@ from forebay_agents.rules.names import (
 )
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
-from forebay_agents.rules.text import JAPANESE, letters
+from forebay_agents.rules.text import JAPANESE
 
 NARROW = 300
 """Pages narrower than this, in points, are no letters."""
@@ -174,12 +174,16 @@ def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
     if page is None or page.width < NARROW or not page.height:
         return
     top, bottom = WINDOW
+    heads = (spot.row for spot in document.first if document.is_head(document.row(spot)))
+    last = next(heads, len(document.first))
     for lines in address_blocks(document):
         first = lines[0]
+        if first.row > last:
+            return
         is_inside = top < first.box[1] / page.height < bottom
         if not is_inside or (seller is None and has_contact(lines)):
             continue
-        lines = [line for line in _without_sender(lines) if not _has_value(document, line)]
+        lines = [line for line in _without_sender(lines) if not has_value(document, line)]
         name = next(
             (name for line in lines[:2] if (name := clean_name(line.text, is_loose=True))), None
         )
@@ -194,15 +198,6 @@ def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
                 + 0.08 * (seller is not None)
             )
             yield Candidate(name, sure, lines[0], lines[0].text)
-
-
-def _has_value(document: Document, spot: Spot) -> bool:
-    """Tell whether a number, a sum or a date stands right of a line, so that it is a label."""
-    right = document.row(spot)[spot.column + 1 : spot.column + 2]
-    return any(
-        re.search(r"\d", each.text) and letters(each.text) < 4 and each.box[0] - spot.box[2] < 200
-        for each in right
-    )
 
 
 def _without_sender(lines: list[Spot]) -> list[Spot]:

@@ -121,6 +121,7 @@ def _confidence(document: Document, spot: Spot, label: Label, name: str) -> floa
     )
     confidence += 0.05 * (is_alone and not before.strip()) + 0.05 * _has_number(document, name)
     confidence -= 0.05 * (name in WEAK) + 0.008 * spot.row + 0.2 * _is_in_table(document, spot)
+    confidence -= 0.15 * (len(document.row(spot)) > 2)
     return min(confidence, 0.98)
 
 

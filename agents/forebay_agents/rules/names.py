@@ -106,7 +106,7 @@ def clean_name(line: str, *, is_loose: bool = False) -> str | None:
     if named and line.startswith(named):
         return named
     line = _before_address(re.split(r"\s*[|·•;]\s*|\s+[–—-]\s+", line)[0].strip(" ,"))
-    if is_loose and not is_address(line):
+    if is_loose and not is_address(line) and not any(readings(line)):
         plain = re.sub(r"(?<=\w)\s\d{3,}$", "", line)
         return line if is_name(plain, is_loose=True) else None
     return line if is_name(line) else None

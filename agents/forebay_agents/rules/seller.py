@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forebay_agents.findings import Found
 from forebay_agents.rules import words
-from forebay_agents.rules.blocks import begins_other, blocks, has_contact
+from forebay_agents.rules.blocks import begins_other, blocks, has_contact, has_value
 from forebay_agents.rules.buyer import CLEAR, labelled
 from forebay_agents.rules.candidates import Candidate, choose, found
 from forebay_agents.rules.names import (
@@ -88,7 +88,7 @@ def _mentions(document: Document) -> Iterator[Mention]:
         if named or spot.page != document.first[0].page or _says_else(spot):
             continue
         sender = SENDER.match(spot.text) if lines and POSTAL.search(spot.text) else None
-        if sender is None and is_address(spot.text):
+        if sender is None and (is_address(spot.text) or has_value(document, spot)):
             continue
         plain = clean_name(sender["name"] if sender else spot.text)
         if plain is None or (sender and (is_street_name(plain) or plain[0].isdigit())):
@@ -104,7 +104,7 @@ def _says_else(spot: Spot) -> bool:
         for label in spot.labels
     )
     is_party = any(
-        label.means("party") and label.leads and label.end - label.start > 3
+        label.means("party") and label.leads and not re.match(r"\s[^\W\d]", spot.text[label.end :])
         for label in spot.labels[:1]
     )
     return is_title or is_party or begins_other(spot)
@@ -118,7 +118,7 @@ def _place(document: Document, spot: Spot, lines: list[Spot], share: float) -> f
     if _is_on_top(document, spot):
         score += 0.08 + 0.1 * (share > 0.8) + 0.14 * (spot.height > 1.2 * document.size)
         score += 0.16 * (spot.row == 0) + 0.06 * (0 < spot.row <= 2)
-    elif has_address and not speaks:
+    if has_address and not speaks and spot.row > 1:
         score -= 0.15
     if spot.page == document.first[0].page and is_address(spot.text) and SENDER.match(spot.text):
         score += 0.3

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from forebay_agents.rules.amounts import REMARK, Amount, amounts, only_amounts
+from forebay_agents.rules.amounts import Amount, amounts, only_amounts
 from forebay_agents.rules.candidates import Candidate
 from forebay_agents.rules.dates import readings
 from forebay_agents.rules.labels import RATE, Label
@@ -15,6 +15,9 @@ from forebay_agents.rules.spots import Spot, is_remark
 LETTERS_WITHIN, LETTERS_BESIDE = 14, 3
 """How many letters may stand with a sum: 'auf' after the label, 'TTC' in a spot of its own."""
 
+
+ASIDE = re.compile(r"\([^)]*[^\W\d][^)]*\)?")
+"""What stands in brackets after a sum: '74,80 € (inkl. 11,94 € MwSt.)'."""
 
 LEAST_SHARE, MOST_SHARE = Decimal("0.02"), Decimal("0.28")
 """Between which shares of the net taxes lie."""
@@ -143,7 +146,7 @@ def printed(document: Document, value: Decimal) -> Sum | None:
 
 def _beside(document: Document, spot: Spot, label: Label) -> Iterator[tuple[Amount, Spot]]:
     for text, place in document.after(spot, label):
-        text = text if label.means("amount", "tax", "included") else REMARK.sub(" ", text)
+        text = text if label.means("amount", "tax", "included") else ASIDE.sub(" ", text)
         for reading in list(readings(text)) if place is spot else []:
             text = text[: reading.start] + " " * (reading.end - reading.start) + text[reading.end :]
         for amount in only_amounts(text, LETTERS_WITHIN if place is spot else LETTERS_BESIDE):
