@@ -21,8 +21,8 @@ from forebay_agents.models import Model
 from forebay_agents.pages import Page
 from forebay_agents.progress import Progress
 from forebay_agents.reading.reader import DocumentError, Reader
-from forebay_agents.result import Gathering
-from forebay_agents.rules import LineReader, find_fields
+from forebay_agents.result import ResultBuilder
+from forebay_agents.rules import EdgePages, LineReader, find_fields
 from forebay_agents.scans import ScanReader
 from forebay_agents.spool import PageSpool
 
@@ -98,23 +98,24 @@ def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Pl
     """Read all pages, find what they say, and return it as a result."""
     xml = _invoice_inside(attempt, reader)
     model = None if _is_whole(xml) else Model.from_environment()
-    lines = LineReader()
+    edges, lines = EdgePages(), LineReader()
     look = partial(_look, attempt, reader.notes)
-    with Gathering(reader.pages) as gathering, PageSpool() as spool:
+    with ResultBuilder(reader.pages) as builder, PageSpool() as spool:
         for page in _pages(attempt, reader, checkpoints):
-            gathering.add(page)
+            builder.add(page)
+            edges.add(page)
             look(f"the lines of page {page.number}", partial(lines.add, page), None)
             if model:
                 spool.add_page(page)
-        if all(page.is_broken for page in gathering.summaries):
+        if all(page.is_broken for page in builder.summaries):
             raise DocumentError("bad_input", "The PDF is broken: none of its pages can be read.")
-        fields: dict[Name, Found] = look("the fields", partial(find_fields, gathering.edges), {})
+        fields: dict[Name, Found] = look("the fields", partial(find_fields, edges.pages), {})
         rules = Findings(fields, lines.lines, lines.notes)
         said = model.extract(spool.pages(), attempt, checkpoints) if model else None
         findings = combine(rules, xml=xml, model=said)
         findings.notes.extend(reader.notes)
-        confidence = document_confidence(findings, gathering.summaries)
-        return gathering.finish(findings, confidence, *beside)
+        confidence = document_confidence(findings, builder.summaries)
+        return builder.finish(findings, confidence, *beside)
 
 
 def _pages(attempt: Attempt, reader: Reader, checkpoints: Checkpoints) -> Iterator[Page]:

@@ -1,22 +1,19 @@
 """Gather pages and findings into one result of bounded size, whatever the document's size."""
 
 import json
-from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal, Self
 
 from forebay import jsonb
 from forebay.agent import Result
 from forebay.storage import Storage
-from forebay_agents.findings import Evidence, Findings, Line
-from forebay_agents.pages import Box, Page
+from forebay_agents.findings import Findings
+from forebay_agents.pages import Page
+from forebay_agents.result_json import evidence_entry, line_entry, page_entry, table_entry
 from forebay_agents.spool import Spool
-
-EDGE_PAGES = 5
-"""How many pages at each end are kept whole for the rules: titles stand first, totals last."""
 
 PartName = Literal["text", "tables", "pages", "lines"]
 
@@ -35,8 +32,8 @@ SUFFIXES: dict[PartName, str] = {
 }
 """What the files beside a document are called, after its own name."""
 
-NOTES, NOTE_LENGTH, WORDS_LENGTH, VALUE_LENGTH = 100, 300, 200, 500
-"""How many notes there are, and the characters of one, of an evidence's words, of a value."""
+NOTES, NOTE_LENGTH, VALUE_LENGTH = 100, 300, 500
+"""How many notes there are, and the characters of one, and of a value."""
 
 LONGEST_CHARACTER = 6
 """Bytes that JSON takes for one at most."""
@@ -67,14 +64,12 @@ class Part:
         self._room -= size
 
 
-class Gathering:
+class ResultBuilder:
     """Hold what the pages said so far, in a `with` block: `add` them in order, then `finish`."""
 
     def __init__(self, pages: int) -> None:
         self.count = pages
         self.summaries: list[Page] = []
-        self._first: list[Page] = []
-        self._last: deque[Page] = deque(maxlen=EDGE_PAGES)
         self._notes: dict[str, None] = {}
         self.parts = {name: Part(int(share * RESULT_BYTES)) for name, share in SHARES.items()}
         self._files = ExitStack()
@@ -87,24 +82,16 @@ class Gathering:
     def __exit__(self, *exception: object) -> None:
         self._files.close()
 
-    @property
-    def edges(self) -> list[Page]:
-        """The first and the last pages, whole."""
-        return [*self._first, *self._last]
-
     def add(self, page: Page) -> None:
         """Take what `page` says."""
-        edge = self._first if len(self._first) < EDGE_PAGES else self._last
-        edge.append(page)
         self.summaries.append(replace(page, text="", rows=[], tables=[], notes=[]))
         if len(self._notes) <= NOTES:
             self._notes |= dict.fromkeys(page.notes)
-        self.parts["pages"].add(_page(page))
+        self.parts["pages"].add(page_entry(page))
         for line in page.text.splitlines():
             self.parts["text"].add(line)
         for table in page.tables:
-            box = _box(table.box)
-            self.parts["tables"].add({"page": page.number, "box": box, "rows": table.rows})
+            self.parts["tables"].add(table_entry(table, page.number))
 
     def finish(
         self, findings: Findings, confidence: Decimal, storage: Storage, name: str
@@ -114,7 +101,7 @@ class Gathering:
         Raises StorageError when such a file cannot be written.
         """
         for line in findings.lines:
-            self.parts["lines"].add(_line(line))
+            self.parts["lines"].add(line_entry(line))
         fields = {
             name: found
             for name, found in findings.fields.items()
@@ -122,7 +109,7 @@ class Gathering:
         }
         data: dict[str, Any] = {
             "fields": {field: found.value for field, found in fields.items()},
-            "evidence": {field: _evidence(found.evidence) for field, found in fields.items()},
+            "evidence": {field: evidence_entry(found.evidence) for field, found in fields.items()},
             "page_count": self.count,
             **{part: content.kept for part, content in self.parts.items()},
         }
@@ -139,36 +126,6 @@ class Gathering:
                 files[f"{part}_file"] = f"{name}{SUFFIXES[part]}"
                 storage.write(f"{name}{SUFFIXES[part]}", content.spool.chunks(), replace=True)
         return files
-
-
-def _page(page: Page) -> dict[str, Any]:
-    return {
-        "number": page.number,
-        "width": round(page.width, 1),
-        "height": round(page.height, 1),
-        "rotation": page.rotation,
-        "coverage": round(page.coverage, 3),
-        "is_scanned": page.is_scanned,
-        "source": page.source,
-    }
-
-
-def _line(line: Line) -> dict[str, Any]:
-    return {name: value for name, value in asdict(line).items() if value is not None}
-
-
-def _evidence(evidence: Evidence) -> dict[str, Any]:
-    return {
-        "page": evidence.page,
-        "box": _box(evidence.box),
-        "text": evidence.text[:WORDS_LENGTH],
-        "source": evidence.source,
-        "confidence": round(evidence.confidence, 3),
-    }
-
-
-def _box(box: Box | None) -> list[float] | None:
-    return box and [round(number, 1) for number in box]
 
 
 def _unread(pages: Sequence[Page]) -> Iterable[str]:
@@ -194,7 +151,8 @@ def _spans(numbers: Sequence[int]) -> str:
 def _notes(notes: Iterable[str]) -> list[str]:
     """Return each note once, short, and no more than a reader can take in."""
     short = [f"{note[: NOTE_LENGTH - 1]}…" if len(note) > NOTE_LENGTH else note for note in notes]
-    room, kept = NOTES_SHARE * RESULT_BYTES, []
+    kept: list[str] = []
+    room = NOTES_SHARE * RESULT_BYTES
     for note in dict.fromkeys(short):
         room -= jsonb.size(jsonb.mended(note)) + 2
         if room < 0 or len(kept) == NOTES - 1:

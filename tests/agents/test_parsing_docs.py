@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from forebay_agents.reading.limits import Limits
-from forebay_agents.result import Gathering
+from forebay_agents.result import ResultBuilder
 from forebay_agents.standalone import StandaloneAttempt, parse_file
 from forebay_lab.samples import write_samples
 
@@ -63,6 +63,6 @@ def test_every_limit_is_described() -> None:
 
 def test_the_files_beside_a_document_are_named() -> None:
     """Whatever does not fit into a result is in a file that the page names."""
-    with Gathering(0) as gathering:
-        names = {f"{part}_file" for part in gathering.parts}
+    with ResultBuilder(0) as builder:
+        names = {f"{part}_file" for part in builder.parts}
     assert names <= set(re.findall(r"`(\w+_file)`", PAGE))

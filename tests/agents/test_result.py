@@ -14,7 +14,8 @@ from forebay import jsonb
 from forebay.storage import FolderStorage
 from forebay_agents.findings import NAMES, Evidence, Findings, Found, Line
 from forebay_agents.pages import Page, Table
-from forebay_agents.result import EDGE_PAGES, RESULT_BYTES, Gathering
+from forebay_agents.result import RESULT_BYTES, ResultBuilder
+from forebay_agents.rules import EdgePages
 
 BOX = (1.0, 2.04, 3.0, 4.0)
 TEXT = Page(1, text="Invoice")
@@ -23,11 +24,11 @@ TEXT = Page(1, text="Invoice")
 def result(folder: Path, pages: Iterable[Page], findings: Findings | None = None) -> dict[str, Any]:
     """Gather the pages of "a.pdf", and return the result's data."""
     all_pages = list(pages)
-    with Gathering(len(all_pages)) as gathering:
+    with ResultBuilder(len(all_pages)) as builder:
         for page in all_pages:
-            gathering.add(page)
+            builder.add(page)
         findings = findings or Findings()
-        return gathering.finish(findings, Decimal("0.5"), FolderStorage(folder), "a.pdf").data
+        return builder.finish(findings, Decimal("0.5"), FolderStorage(folder), "a.pdf").data
 
 
 def test_a_result_has_the_shape_that_the_documents_promise(tmp_path: Path) -> None:
@@ -123,16 +124,18 @@ def test_a_second_attempt_writes_the_file_anew(tmp_path: Path) -> None:
     assert (tmp_path / "a.pdf.text.txt").read_text().startswith("long ")
 
 
-def test_only_the_edges_are_held(tmp_path: Path) -> None:
-    """Of a long document the first and the last pages keep their rows, and no other does."""
-    with Gathering(100) as gathering:
+def test_only_the_edges_are_held() -> None:
+    """Of a long document the first and the last pages are kept whole, and no other is."""
+    edges = EdgePages()
+    with ResultBuilder(100) as builder:
         for number in range(1, 101):
-            gathering.add(Page(number, text="text", tables=[Table([["a"]], BOX)]))
-        edges = [page.number for page in gathering.edges]
-        assert edges == [*range(1, EDGE_PAGES + 1), *range(101 - EDGE_PAGES, 101)]
-        assert all(page.text for page in gathering.edges)
-        assert len(gathering.summaries) == 100
-        assert not any(page.text or page.tables or page.rows for page in gathering.summaries)
+            page = Page(number, text="text", tables=[Table([["a"]], BOX)])
+            edges.add(page)
+            builder.add(page)
+        assert [page.number for page in edges.pages] == [*range(1, 6), *range(96, 101)]
+        assert all(page.text for page in edges.pages)
+        assert len(builder.summaries) == 100
+        assert not any(page.text or page.tables or page.rows for page in builder.summaries)
 
 
 @pytest.mark.parametrize(

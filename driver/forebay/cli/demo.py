@@ -78,8 +78,9 @@ def demo(
 
     Starts the embedded Postgres unless a database is given, and stops what it started.
     """
-    for extra in ("embedded", "agents") if pdfs else ("embedded", "agents", "lab"):
-        documents.require(extra, "The demo")
+    documents.require("agents", "The demo")
+    if not pdfs:
+        documents.require("lab", "The demo")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     folder = pdfs.expanduser() if pdfs else documents.home() / "samples"
     files = _own_files(folder) if pdfs else _samples(folder)
