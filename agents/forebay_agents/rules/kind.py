@@ -115,6 +115,8 @@ def _confidence(document: Document, spot: Spot, label: Label, name: str) -> floa
     if not AFTER.fullmatch(after):
         return 0.0
     is_alone = not re.search(r"\w", after)
+    if is_alone and not label.means("kind", name) and not _is_big(document, spot):
+        return 0.0
     confidence = 0.72 if is_alone else 0.6
     confidence += 0.12 * _is_big(document, spot) + 0.06 * (
         word.isupper() and not JAPANESE.match(word)

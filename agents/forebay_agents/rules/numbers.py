@@ -37,6 +37,7 @@ BARE = re.compile(
 BARE_ROWS = 20
 """What a number without a label looks like, and in how many rows it is looked for."""
 
+YEAR = re.compile(r"(?:19|20)\d\d")
 LONGEST = 70
 """A spot of more characters is a sentence, in which 'number' may be that of anything."""
 
@@ -112,6 +113,7 @@ def _titled(document: Document, kind: str) -> Iterator[Candidate]:
                 continue
             for answer in document.answers_to(spot, label)[:1]:
                 number = document_number(answer)
+                number = None if number and YEAR.fullmatch(number) else number
                 is_near = answer.how == "within" or (
                     answer.how == "right" and answer.spot.box[0] - spot.box[2] < 3 * spot.height
                 )

@@ -18,9 +18,9 @@ MOST = 12
 
 TIERS: dict[str, tuple[tuple[str, float], ...]] = {
     "statement": (("closing", 0.92), ("payable", 0.7), ("total", 0.6)),
-    "receipt": (("total", 0.88), ("sum", 0.8), ("paid", 0.66), ("payable", 0.78), ("amount", 0.6)),
+    "receipt": (("total", 0.88), ("sum", 0.8), ("payable", 0.75), ("paid", 0.66), ("amount", 0.6)),
     "contract": (("contract", 0.85),),
-    "": (("total", 0.88), ("payable", 0.78), ("sum", 0.75), ("amount", 0.45), ("paid", 0.4)),
+    "": (("total", 0.88), ("sum", 0.75), ("payable", 0.71), ("amount", 0.45), ("paid", 0.4)),
 }
 """Which labels name the total in a document of a kind, and how surely."""
 

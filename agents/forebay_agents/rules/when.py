@@ -8,7 +8,7 @@ from forebay_agents.findings import Found
 from forebay_agents.rules.candidates import Candidate, choose
 from forebay_agents.rules.country import countries
 from forebay_agents.rules.dates import Order, Reading, readings
-from forebay_agents.rules.kind import BEFORE
+from forebay_agents.rules.kind import BEFORE, YOURS
 from forebay_agents.rules.places import Answer, Document
 from forebay_agents.rules.spots import Spot
 
@@ -46,14 +46,15 @@ def find_date(document: Document, calendar: Calendar, kind: str) -> Found | None
     own = [*offers(kind, 0.95), *_titled(document, calendar, kind)]
     period = _period_end(document, calendar) if kind == "statement" else None
     for offered in (
+        [*own, *offers("any", 0.88)] if kind else [],
         own if kind else [],
         [period] if period else [],
         list(_in_sentences(document, calendar)) if kind == "contract" else [],
         offers("any", 0.88),
         offers("invoice", 0.8) if kind == "receipt" else [],
     ):
-        if offered:
-            return choose(document, offered)
+        if day := choose(document, offered):
+            return day
     return _lone(document, calendar) or _only(document, calendar)
 
 
@@ -99,12 +100,13 @@ def _titled(document: Document, calendar: Calendar, kind: str) -> Iterator[Candi
         is_title = (
             label
             and BEFORE.fullmatch(spot.text[: label.start])
+            and not (kind == "order" and YOURS.fullmatch(spot.text[: label.start]))
             and (label.means("kind", kind) or label.means("number", kind))
         )
         dates = list(readings(spot.text)) if is_title else []
         read = calendar.read(dates[0]) if len(dates) == 1 else None
         if read and label and len(spot.text[label.end : dates[0].start].split()) <= 4:
-            yield Candidate(read[0].isoformat(), 0.85 * read[1], spot, spot.text)
+            yield Candidate(read[0].isoformat(), 0.82 * read[1], spot, spot.text)
 
 
 def _belongs_elsewhere(document: Document, answers: list[Answer], kind: str) -> bool:
