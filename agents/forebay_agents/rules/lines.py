@@ -49,10 +49,10 @@ class LineReader:
         rows = [row for row in readable if not any(_is_in(row, table) for table, _ in ruled)]
         found = [(table.box[1], lines) for table, lines in ruled]
         found += list(self._read_rows(rows, page.number))
-        for row in readable:
-            self._listed.read(row, self._mark, page.number)
         for _, lines in sorted(found, key=lambda each: each[0]):
             self._keep(lines, page.number)
+        for row in readable if not self._lines else ():
+            self._listed.read(row, self._mark, page.number)
 
     def _read_rows(self, rows: Sequence[Row], number: int) -> Iterator[tuple[float, list[Line]]]:
         """Yield the lines of each table on the page, with the place where its rows begin."""
