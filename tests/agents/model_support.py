@@ -77,7 +77,10 @@ class MemoryCheckpoints:
         self.values: dict[str, dict[str, Any]] = {}
 
     def get(self, key: str, decode: Callable[[dict[str, Any]], Any]) -> Any:
-        return decode(self.values[key]) if key in self.values else None
+        try:
+            return decode(self.values[key])
+        except (KeyError, TypeError, ValueError):
+            return None
 
     def put(self, key: str, value: dict[str, Any]) -> None:
         self.values[key] = value

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -19,12 +20,9 @@ from forebay_agents.models.prompts import complaint
 from forebay_agents.models.settings import Endpoint
 
 if TYPE_CHECKING:
-    from openai import APIError, OpenAI
+    from openai import APIError, Omit, OpenAI
 
 Message = dict[str, Any]
-
-LEAST_TIMEOUT = 0.1
-"""Seconds that a call gets when the attempt's time is almost over."""
 
 
 class Truncated(Exception):
@@ -75,40 +73,57 @@ class Client:
         other refusal, for a stop, and for an answer that is none.
         """
         stopping.check(attempt, call.where)
-        request = self._request(messages, shape, attempt)
-        answer = stopping.wait_for(attempt, call.where, lambda: self._send(request))
+        send = partial(self._send, self._request(messages, shape))
+        try:
+            answer = stopping.wait_for(attempt, call.where, send, self.endpoint.timeout)
+        except TimeoutError:  # some endpoints keep the connection busy until there is an answer
+            raise refusals.too_slow() from None
         self._report(call, answer, attempt)
         if answer.error is not None:
             raise refusals.meaning(answer.error, self.endpoint) from answer.error
         return _text(answer.body)
 
-    def _request(
-        self, messages: Sequence[Message], shape: type[BaseModel], attempt: Attempt
-    ) -> dict[str, Any]:
+    def _request(self, messages: Sequence[Message], shape: type[BaseModel]) -> dict[str, Any]:
         form = response_format(shape, self.endpoint.structured)
-        return {
-            "model": self.endpoint.name,
-            "messages": list(messages),
-            "timeout": max(LEAST_TIMEOUT, min(self.endpoint.timeout, attempt.seconds_left())),
-        } | ({"response_format": form} if form else {})
+        request = {"model": self.endpoint.name, "messages": list(messages)}
+        return request | ({"response_format": form} if form else {})
 
     def _send(self, request: dict[str, Any]) -> _Answer:
         """Make the call; runs in a thread of its own, which a stop leaves behind."""
-        from openai import APIError, OpenAI
+        from openai import APIError
 
-        if self._openai is None:
-            self._openai = OpenAI(
-                base_url=self.endpoint.base_url, api_key=self.endpoint.api_key, max_retries=0
-            )
+        openai = self._openai = self._openai or self._made()
+        headers = self._headers(openai)
         started, clock = datetime.now(UTC), time.monotonic()
         body, error = None, None
         try:
-            response = self._openai.chat.completions.with_raw_response.create(**request)
+            chat = openai.chat.completions.with_raw_response
+            response = chat.create(**request, extra_headers=headers)
             body = _json(response.http_response.text)
         except APIError as failed:
             error = failed
             body = _json(getattr(getattr(failed, "response", None), "text", ""))
         return _Answer(body, error, started, round((time.monotonic() - clock) * 1000))
+
+    def _made(self) -> OpenAI:
+        from openai import OpenAI
+
+        return OpenAI(
+            base_url=self.endpoint.base_url,
+            api_key=self.endpoint.api_key,
+            timeout=self.endpoint.timeout,
+            max_retries=0,
+        )
+
+    def _headers(self, openai: OpenAI) -> dict[str, str | Omit]:
+        """Return the headers of a call: none that OPENAI_* variables of the machine add to them."""
+        from openai import Omit
+
+        return {name.lower(): Omit() for name in openai.default_headers} | {
+            "accept": "application/json",
+            "content-type": "application/json",
+            "authorization": f"Bearer {self.endpoint.api_key}",
+        }
 
     def _report(self, call: Call, answer: _Answer, attempt: Attempt) -> None:
         """Report the call; one that failed only where the endpoint says what it used."""

@@ -8,6 +8,8 @@ import math
 from dataclasses import dataclass
 from unicodedata import east_asian_width
 
+from forebay_agents.models.settings import DEFAULT_CONTEXT_TOKENS
+
 PROMPT = 960
 """Tokens of a call without its text: the prompt, the schema, and what frames the messages."""
 
@@ -58,8 +60,11 @@ class Size:
 
 
 def chunk_tokens(context_tokens: int) -> int:
-    """Return how many tokens of text a call takes, so that the answer fits the context too."""
-    return max(PAGE, int((context_tokens - PROMPT) / (1 + ANSWER_SHARE) * SAFETY))
+    """Return how many tokens of text a call takes, so that the answer fits the context too.
+
+    The context holds LEAST_CONTEXT_TOKENS or more: settings see to that.
+    """
+    return int((context_tokens - PROMPT) / (1 + ANSWER_SHARE) * SAFETY)
 
 
 def estimate_tokens(
@@ -67,7 +72,7 @@ def estimate_tokens(
     characters: int,
     wide_characters: int,
     digits: int | None = None,
-    context_tokens: int = 32_000,
+    context_tokens: int = DEFAULT_CONTEXT_TOKENS,
 ) -> int:
     """Return about how many tokens the prompts of all calls for a document have together.
 

@@ -41,7 +41,7 @@ class Model:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Model | None:
-        """Return the configured model, None when there is none; raise Retry if it is half done."""
+        """Return the configured model, None when there is none; raises SettingError."""
         endpoint = model_endpoint(environment)
         return cls(endpoint) if endpoint else None
 

@@ -50,10 +50,7 @@ def meaning(error: APIError, endpoint: Endpoint) -> Exception:
 
     match error:
         case APITimeoutError():
-            return Retry(
-                f"The model endpoint did not answer in time: raise {TIMEOUT} if that is usual.",
-                kind="timeout",
-            )
+            return too_slow()
         case APIConnectionError():
             return Retry(
                 f"The model endpoint cannot be reached ({type(error.__cause__).__name__}):"
@@ -62,6 +59,14 @@ def meaning(error: APIError, endpoint: Endpoint) -> Exception:
         case APIStatusError():
             return _status(error, endpoint)
     return Retry(f"The model endpoint's answer cannot be used ({type(error).__name__}).")
+
+
+def too_slow() -> Retry:
+    """Return what to raise for a call that took longer than it may."""
+    return Retry(
+        f"The model endpoint did not answer in time: raise {TIMEOUT} if that is usual.",
+        kind="timeout",
+    )
 
 
 def _status(error: APIStatusError, endpoint: Endpoint) -> Exception:

@@ -1,12 +1,12 @@
 """What the environment says about the model endpoints: read once for each document."""
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
-from forebay.agent import Retry
+from forebay.errors import MissingSettingError, SettingError
+from forebay.settings import number, text, whole_number, word
 
 BASE_URL = "FOREBAY_MODEL_BASE_URL"
 API_KEY = "FOREBAY_MODEL_API_KEY"
@@ -19,6 +19,9 @@ VISION_API_KEY = "FOREBAY_VISION_API_KEY"
 VISION_NAME = "FOREBAY_VISION_MODEL_NAME"
 
 DEFAULT_CONTEXT_TOKENS = 32_000
+LEAST_CONTEXT_TOKENS = 4_000
+"""Less holds the prompt, the schema and next to no text."""
+
 DEFAULT_TIMEOUT = 120.0
 """Seconds that one call may take."""
 
@@ -47,10 +50,11 @@ class Endpoint:
 def model_endpoint(environment: Mapping[str, str]) -> Endpoint | None:
     """Return the endpoint that reads text, None when none is configured.
 
-    Raises Retry that names the setting which is missing or wrong: an operator mends it.
+    Raises SettingError that names the setting which is missing or wrong: an operator mends it.
     """
-    said = _said(environment, BASE_URL, API_KEY, NAME)
-    return _endpoint(environment, said) if said else None
+    if not any(text(environment, setting) for setting in (BASE_URL, API_KEY, NAME)):
+        return None
+    return _endpoint(environment, BASE_URL, API_KEY, NAME)
 
 
 def vision_endpoint(environment: Mapping[str, str]) -> Endpoint | None:
@@ -58,65 +62,38 @@ def vision_endpoint(environment: Mapping[str, str]) -> Endpoint | None:
 
     Its URL and key are the model's where it has none of its own. Raises as `model_endpoint`.
     """
-    if not _value(environment, VISION_NAME):
+    if not text(environment, VISION_NAME):
         return None
-    url = VISION_BASE_URL if _value(environment, VISION_BASE_URL) else BASE_URL
-    key = VISION_API_KEY if _value(environment, VISION_API_KEY) else API_KEY
-    said = _said(environment, url, key, VISION_NAME)
-    return _endpoint(environment, said)
+    url = VISION_BASE_URL if text(environment, VISION_BASE_URL) else BASE_URL
+    key = VISION_API_KEY if text(environment, VISION_API_KEY) else API_KEY
+    return _endpoint(environment, url, key, VISION_NAME)
 
 
-def _endpoint(environment: Mapping[str, str], said: dict[str, str]) -> Endpoint:
-    url, key, name = said
+def _endpoint(environment: Mapping[str, str], url: str, key: str, name: str) -> Endpoint:
+    """Return the endpoint of these three settings, which belong together."""
+    said = {setting: text(environment, setting) for setting in (url, key, name)}
+    for setting, value in said.items():
+        if not value:
+            there = [other for other, value in said.items() if value][-1]
+            raise MissingSettingError(
+                f"{setting} is not set, but {there} is: set both, or neither."
+            )
     if not re.fullmatch(r"https?://[^\s/]\S*", said[url]):
-        raise Retry(
+        raise SettingError(
             f"{url} is {said[url]!r}: set it to a URL that begins with https:// or http://."
         )
     if not re.fullmatch(r"[!-~]+", said[key]):
-        raise Retry(f"{key} holds a space or a letter that no key has: set it anew.")
+        raise SettingError(f"{key} holds a space or a letter that no key has: set it anew.")
+    tokens = {"least": LEAST_CONTEXT_TOKENS, "most": 100_000_000}
+    structured = word(environment, STRUCTURED, get_args(Structured), "json_schema")
     return Endpoint(
         base_url=said[url],
         api_key=said[key],
         name=said[name],
-        context_tokens=int(_number(environment, CONTEXT_TOKENS, DEFAULT_CONTEXT_TOKENS, 4000)),
-        timeout=_number(environment, TIMEOUT, DEFAULT_TIMEOUT, 1),
-        structured=_structured(environment),
+        context_tokens=whole_number(environment, CONTEXT_TOKENS, DEFAULT_CONTEXT_TOKENS, **tokens),
+        timeout=number(environment, TIMEOUT, DEFAULT_TIMEOUT, least=1, most=86_400),
+        structured=cast(Structured, structured),
         url_setting=url,
         key_setting=key,
         name_setting=name,
     )
-
-
-def _said(environment: Mapping[str, str], *settings: str) -> dict[str, str]:
-    """Return the settings that belong together, {} when none of them is set."""
-    said = {setting: _value(environment, setting) for setting in settings}
-    if not any(said.values()):
-        return {}
-    for setting, value in said.items():
-        if not value:
-            there = [name for name, value in said.items() if value][-1]
-            raise Retry(f"{setting} is not set, but {there} is: set both, or neither.")
-    return said
-
-
-def _value(environment: Mapping[str, str], setting: str) -> str:
-    return environment.get(setting, "").strip()
-
-
-def _number(environment: Mapping[str, str], setting: str, default: float, least: int) -> float:
-    text = _value(environment, setting)
-    try:
-        number = float(text) if text else default
-    except ValueError:
-        number = math.nan
-    if not least <= number < 1e9:
-        raise Retry(f"{setting} is {text!r}: set it to a number, {least:,} at least.")
-    return number
-
-
-def _structured(environment: Mapping[str, str]) -> Structured:
-    text = _value(environment, STRUCTURED) or "json_schema"
-    for word in get_args(Structured):
-        if text == word:
-            return word  # type: ignore[no-any-return]
-    raise Retry(f"{STRUCTURED} is {text!r}: set it to {' or '.join(get_args(Structured))}.")

@@ -37,7 +37,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--api-key", help="the only key that is accepted; default: any")
     parser.add_argument("--gullible", action="store_true", help="obey what documents order")
     parser.add_argument("--fault", choices=KINDS, help="what befalls every call")
-    parser.add_argument("--seconds", type=float, default=1.0, help="how long slow and hang take")
+    parser.add_argument(
+        "--seconds", type=float, default=1.0, help="how long slow, hang and trickle take"
+    )
     return parser
 
 

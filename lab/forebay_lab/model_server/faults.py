@@ -15,6 +15,7 @@ FaultKind = Literal[
     "prompt_filtered",
     "slow",
     "hang",
+    "trickle",
     "reset",
     "broken_body",
     "no_choices",
@@ -32,7 +33,8 @@ KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 class Fault:
     """One thing that goes wrong with one call.
 
-    `seconds` is how long slow and hang take, `headers` are sent with a refusal, as
+    `seconds` is how long slow and hang take, and how long trickle sends spaces first, as
+    some endpoints do to keep a connection busy. `headers` are sent with a refusal, as
     {"retry-after": "7"}; `reports_usage` lets a refusal tell what it used.
     """
 

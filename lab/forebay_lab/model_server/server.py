@@ -17,6 +17,9 @@ MODEL = "simulated-model"
 
 LARGEST_BODY = 50_000_000
 
+TRICKLE_EVERY = 0.1
+"""Seconds between two spaces of an answer that trickles."""
+
 
 class ModelServer:
     """Serve a simulation while it is entered; `base_url` is where, `simulation` what."""
@@ -77,6 +80,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _complete(self, request: dict[str, Any]) -> None:
         key = self.headers.get("authorization", "").removeprefix("Bearer ") or None
+        self.simulation.headers.append(
+            {name.lower(): value for name, value in self.headers.items()}
+        )
         try:
             self._send(self.simulation.complete(request, key))
         except ConnectionLost:
@@ -101,13 +107,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, response: Response) -> None:
         is_json = isinstance(response.body, dict)
         content = (json.dumps(response.body) if is_json else str(response.body)).encode()
+        spaces = int(response.trickle / TRICKLE_EVERY)
         try:
             self.send_response(response.status)
             self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(content)))
+            self.send_header("content-length", str(spaces + len(content)))
             for name, value in response.headers.items():
                 self.send_header(name, value)
             self.end_headers()
+            for _ in range(spaces):
+                self.wfile.write(b" ")
+                self.simulation.hung.wait(TRICKLE_EVERY)
             self.wfile.write(content)
         except OSError:
             self.close_connection = True  # nobody waits for it any more

@@ -20,11 +20,15 @@ FINGERPRINT = "forebay-lab-simulated"
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What goes back: a body that is no JSON as text, one that is as a dict."""
+    """What goes back: a body that is no JSON as text, one that is as a dict.
+
+    For `trickle` seconds only spaces come, before the body.
+    """
 
     status: int
     body: dict[str, Any] | str
     headers: dict[str, str] = field(default_factory=dict)
+    trickle: float = 0.0
 
 
 class ConnectionLost(Exception):
@@ -37,7 +41,7 @@ class Simulation:
 
     `fault` befalls every call, those of `queued` one call each, in order. `transcript` is what
     every picture says; OCR reads them while it is None. `said` replaces what it reads in
-    documents, field by field. `requests` remembers the calls.
+    documents, field by field. `requests` remembers the calls, `headers` those of each.
     """
 
     latency: float = 0.0
@@ -49,6 +53,7 @@ class Simulation:
     transcript: list[str] | None = None
     said: dict[str, Any] = field(default_factory=dict)
     requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
     hung: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
@@ -106,7 +111,10 @@ class Simulation:
             "choices": [] if kind == "no_choices" else [_choice(text, kind)],
         }
         used = _usage(len(prompt), len(encode(text)), cached)
-        return Response(200, body if kind == "no_usage" else body | {"usage": used})
+        trickle = fault.seconds if fault and kind == "trickle" else 0.0
+        return Response(
+            200, body if kind == "no_usage" else body | {"usage": used}, trickle=trickle
+        )
 
     def _text(self, request: dict[str, Any], kind: str | None) -> str:
         """Return the text of the answer."""
