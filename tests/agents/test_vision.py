@@ -3,11 +3,13 @@
 import io
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from forebay.agent import ErrorKind, Reject, Retry
+from forebay.errors import SettingError
 from forebay_agents.models.settings import (
     API_KEY,
     BASE_URL,
@@ -94,6 +96,25 @@ def test_a_page_is_paid_for_once(server: ModelServer) -> None:
     assert len(attempt.calls) == 2
 
 
+def test_a_kept_transcript_of_another_shape_is_asked_for_again(server: ModelServer) -> None:
+    """What another release kept, or what was damaged, is not there."""
+    kept, attempt, vision = MemoryCheckpoints(), RecordedAttempt({}), vision_at(server)
+    first = vision.read(3, png(), SCAN, attempt, kept)
+    kept.values = {key: {"rows": "many"} for key in kept.values}
+    assert vision.read(3, png(), SCAN, attempt, kept) == first
+    assert len(attempt.calls) == 2
+
+
+def test_the_prompt_and_its_version_are_said(server: ModelServer) -> None:
+    """A note tells which model read scans with which prompt, once for all pages."""
+    vision, other = vision_at(server), replace(SCAN, number=4, notes=["It is crooked."])
+    first = vision.read(3, png(), SCAN, RecordedAttempt({}), MemoryCheckpoints())
+    second = vision.read(4, png(), other, RecordedAttempt({}), MemoryCheckpoints())
+    note = "Scanned pages were read by the vision model simulated-vision with the prompt vision-v1."
+    assert first.notes == [note]
+    assert second.notes == ["It is crooked.", note]
+
+
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
@@ -152,7 +173,7 @@ def test_a_refusal_names_the_vision_settings(server: ModelServer) -> None:
     server.simulation.fault = Fault("unknown_model")
     with pytest.raises(Retry, match=f"mend {VISION_NAME} or {BASE_URL}"):
         vision_at(server).read(3, png(), SCAN, RecordedAttempt({}), MemoryCheckpoints())
-    with pytest.raises(Retry, match=f"{BASE_URL} is not set, but {VISION_NAME} is"):
+    with pytest.raises(SettingError, match=f"{BASE_URL} is not set, but {VISION_NAME} is"):
         Vision.from_environment({VISION_NAME: "v", API_KEY: "k"})
 
 

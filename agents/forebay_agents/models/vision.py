@@ -12,17 +12,14 @@ from forebay.agent import Attempt, Reject
 from forebay.jsonb import mended
 from forebay_agents.checkpoints import Checkpoints
 from forebay_agents.models import prompts
-from forebay_agents.models.answer import InvalidAnswer, Transcript
+from forebay_agents.models.answer import InvalidAnswer, Transcript, schema_text
 from forebay_agents.models.client import Call, Client, Message, Truncated
 from forebay_agents.models.refusals import ContextExceeded, Filtered
 from forebay_agents.models.settings import Endpoint, vision_endpoint
-from forebay_agents.pages import Page, Row, Segment
+from forebay_agents.pages import GAP, Page, Row, Segment
 
 CERTAINTY = 0.7
 """A vision model tells no certainty of its own: this one stands for all pages it reads."""
-
-GAP = "   "
-"""What parts the columns of a row in a transcript."""
 
 
 class Vision:
@@ -34,7 +31,7 @@ class Vision:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Vision | None:
-        """Return the configured model, None when there is none; raise Retry if it is half done."""
+        """Return the configured model, None when there is none; raises SettingError."""
         endpoint = vision_endpoint(environment)
         return cls(endpoint) if endpoint else None
 
@@ -49,7 +46,7 @@ class Vision:
         """
         key = self._key(number, png)
         if kept := checkpoints.get(key, Transcript.model_validate):
-            return _written(page, kept.rows)
+            return self._read(page, kept)
         call = Call(f"vision-{number}", f"while the vision model read page {number}")
         try:
             answer = self._client.answer(call, self._messages(png), Transcript, attempt)
@@ -60,7 +57,15 @@ class Vision:
         except ContextExceeded as error:
             raise Reject("The picture is too large for it.", "context_too_long") from error
         checkpoints.put(key, answer.model_dump())
-        return _written(page, answer.rows)
+        return self._read(page, answer)
+
+    def _read(self, page: Page, transcript: Transcript) -> Page:
+        """Return the page as transcribed, with a note that is the same on all pages."""
+        note = (
+            "Scanned pages were read by the vision model"
+            f" {self.endpoint.name} with the prompt {prompts.VISION}."
+        )
+        return replace(_written(page, transcript.rows), notes=[*page.notes, note])
 
     def _messages(self, png: bytes) -> list[Message]:
         system = prompts.system_prompt(prompts.VISION, Transcript, self.endpoint.structured)
@@ -73,8 +78,9 @@ class Vision:
 
     def _key(self, number: int, png: bytes) -> str:
         prompt = prompts.prompt(prompts.VISION)
-        asked = f"{self.endpoint.base_url}\0{self.endpoint.name}\0{prompt}\0".encode()
-        return f"vision-{number}-{hashlib.sha256(asked + png).hexdigest()[:8]}"
+        asked = [self.endpoint.base_url, self.endpoint.name, prompt, schema_text(Transcript)]
+        digest = hashlib.sha256(repr(asked).encode() + png).hexdigest()
+        return f"vision-{number}-{digest[:8]}"
 
 
 def _written(page: Page, rows: Sequence[str]) -> Page:
