@@ -1,16 +1,15 @@
 """Compare estimated prompt tokens with real ones: `python -m forebay_lab.prompt_sizes FOLDER`."""
 
 import argparse
-import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from forebay_agents.models import estimate_tokens, prompt_of
 from forebay_agents.pages import Page
 from forebay_agents.reading.inspection import Inspection, inspect
 from forebay_agents.reading.reader import Reader
+from forebay_agents.standalone import StandaloneAttempt
 from forebay_lab.model_server.tokens import FRAME, encode
 
 MESSAGES = 2
@@ -18,7 +17,7 @@ MESSAGES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class Comparison:
     """A document's prompts in tokens, as counted and as estimated from an inspection."""
 
     name: str
@@ -37,43 +36,22 @@ def real_tokens(pages: Iterable[Page]) -> int:
     return sum(len(encode(prompt)) + MESSAGES * FRAME for prompt in prompt_of(pages))
 
 
-def sizes(paths: Iterable[Path]) -> Iterator[Size]:
-    """Yield the sizes of the documents that can be read and have text."""
+def comparisons(paths: Iterable[Path]) -> Iterator[Comparison]:
+    """Compare the documents that can be read and have text."""
     for seen in inspect(paths):
         if not seen.problem and seen.characters:
-            yield _size(seen)
+            yield _compared(seen)
 
 
-def _size(seen: Inspection) -> Size:
-    attempt = _Alone()
+def _compared(seen: Inspection) -> Comparison:
+    attempt = StandaloneAttempt()
     with Reader(seen.path, attempt) as reader:
         real = real_tokens(reader.page(number) for number in range(1, reader.pages + 1))
     estimated = estimate_tokens(seen.pages or 0, seen.characters, seen.wide_characters, seen.digits)
-    return Size(seen.path.name, seen.pages or 0, real, estimated)
+    return Comparison(seen.path.name, seen.pages or 0, real, estimated)
 
 
-@dataclass
-class _Alone:
-    """An attempt of nobody: never stopped, and what it reports is dropped."""
-
-    payload: dict[str, Any] = field(default_factory=dict)
-    task_id: int = 0
-    attempt_id: int = 0
-    attempt_no: int = 1
-    agent: str = "prompt_sizes"
-
-    def progress(self, done: int, total: int) -> None: ...
-
-    def usage(self, call: object) -> None: ...
-
-    def cancelled(self) -> bool:
-        return False
-
-    def seconds_left(self) -> float:
-        return math.inf
-
-
-def table(found: list[Size]) -> str:
+def table(found: list[Comparison]) -> str:
     """Return a line for each document, the largest deviation last."""
     rows = [
         f"{one.name:40} {one.pages:5} {one.real:8} {one.estimated:9} {one.deviation:+9.1%}"
@@ -87,7 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m forebay_lab.prompt_sizes", description=__doc__)
     parser.add_argument("folder", type=Path, help="where the PDFs are")
     paths = sorted(parser.parse_args(arguments).folder.glob("*.pdf"))
-    if found := list(sizes(paths)):
+    if found := list(comparisons(paths)):
         worst = max(found, key=lambda one: abs(one.deviation))
         print(table(found))
         print(f"{len(found)} documents, at most {worst.deviation:+.1%} ({worst.name})")
