@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from forebay.jsonb import mended
 from forebay_agents.models.estimate import Size
-from forebay_agents.pages import Page, Row, Segment
+from forebay_agents.pages import Page, Row, Segment, row_text
 
 SMALLEST = 200
 """Characters of text that are not cut any further."""
@@ -21,9 +21,9 @@ def with_rows(page: Page) -> Page:
     return replace(page, rows=[[Segment(line, NOWHERE)] for line in lines])
 
 
-def row_text(row: Row) -> str:
-    """Return a row as a model sees it: wide gaps stay visible."""
-    text: str = mended("   ".join(segment.text for segment in row))
+def shown(row: Row) -> str:
+    """Return a row as a model sees it: its text, as far as it is Unicode."""
+    text: str = mended(row_text(row))
     return text
 
 
@@ -54,12 +54,12 @@ class Chunk:
 
     def text(self) -> str:
         """Return the text of all pages."""
-        return "\n".join(row_text(row) for page in self.pages for row in page.rows)
+        return "\n".join(shown(row) for page in self.pages for row in page.rows)
 
     def marked(self, mark: str) -> str:
         """Return the text between lines that hold `mark`, each page's beginning marked too."""
         pages = [
-            "\n".join([f"=== {mark} page {page.number}", *map(row_text, page.rows)])
+            "\n".join([f"=== {mark} page {page.number}", *map(shown, page.rows)])
             for page in self.pages
         ]
         return "\n".join([*pages, f"=== {mark} end"])
@@ -119,4 +119,4 @@ class Cutter:
 
 def tokens_of(page: Page) -> int:
     """Return about how many tokens the page takes in a prompt."""
-    return Size.of("\n".join(map(row_text, page.rows))).tokens()
+    return Size.of("\n".join(map(shown, page.rows))).tokens()

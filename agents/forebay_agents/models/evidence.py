@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice
 
-from forebay_agents.pages import Box, Page, union
+from forebay_agents.pages import Box, Page, row_text, union
 
 MOST_PLACES = 20
 """Places of the same words that are looked at."""
@@ -29,10 +29,14 @@ class Place:
     above: str
 
 
+def plain(text: str) -> str:
+    """Return `text` without width and case."""
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
 def squeezed(text: str) -> str:
     """Return `text` without the differences that do not count: spaces, width, case."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(character for character in plain if not character.isspace())
+    return "".join(plain(text).split())
 
 
 class Sheet:
@@ -56,12 +60,10 @@ class Sheet:
             yield self._place(start, start + len(wanted))
             start = self._text.find(wanted, start + 1)
 
-    def row_text(self, rows: Iterable[int]) -> str:
+    def text(self, rows: Iterable[int]) -> str:
         """Return the text of the rows that there are among these, wide gaps kept."""
         return "\n".join(
-            "   ".join(segment.text for segment in self._rows[row])[:LONGEST_ROW]
-            for row in rows
-            if 0 <= row < len(self._rows)
+            row_text(self._rows[row])[:LONGEST_ROW] for row in rows if 0 <= row < len(self._rows)
         )
 
     def _place(self, start: int, end: int) -> Place:
@@ -70,8 +72,8 @@ class Sheet:
         rows = range(touched[0][0], touched[-1][0] + 1)
         known = [segment.box for _, segment in touched if any(segment.box)]
         box = union(known) if known else None
-        above = self.row_text([rows.start - 1])
-        return Place(self.number, box, rows, self.row_text(rows), above)
+        above = self.text([rows.start - 1])
+        return Place(self.number, box, rows, self.text(rows), above)
 
 
 def places(sheets: Sequence[Sheet], words: str, page: int) -> list[Place]:

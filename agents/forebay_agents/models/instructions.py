@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate
 
-from forebay_agents.pages import Page, Row
+from forebay_agents.pages import Page, row_text
 from forebay_agents.rules.text import normal
 
 ROWS_AFTER = 2
@@ -46,13 +46,13 @@ _ORDER = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS))
 
 def without_orders(page: Page) -> tuple[Page, list[str]]:
     """Return the page without rows that give orders to a model, and the notes on them."""
-    texts = [normal(_text(row)).casefold() for row in page.rows]
+    texts = [normal(row_text(row)).casefold() for row in page.rows]
     found = list(_orders(texts))
     if not found:
         return page, []
     held = {row for first, last in found for row in range(first, last + 1 + ROWS_AFTER)}
     kept = [row for number, row in enumerate(page.rows) if number not in held]
-    said = _text(page.rows[found[0][0]])[:LONGEST_QUOTE]
+    said = row_text(page.rows[found[0][0]])[:LONGEST_QUOTE]
     note = (
         f"Page {page.number} holds text that gives orders to a model, such as “{said}”:"
         " the model was not shown it."
@@ -65,7 +65,3 @@ def _orders(texts: list[str]) -> Iterator[tuple[int, int]]:
     ends = list(accumulate(len(text) + 1 for text in texts))
     for match in _ORDER.finditer(" ".join(texts)):
         yield bisect_right(ends, match.start()), bisect_right(ends, match.end() - 1)
-
-
-def _text(row: Row) -> str:
-    return "   ".join(segment.text for segment in row)

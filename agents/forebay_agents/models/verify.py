@@ -1,7 +1,6 @@
 """Let an answer's values count only where the document says them, and say how surely they do."""
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -18,7 +17,7 @@ from forebay_agents.findings import (
 )
 from forebay_agents.models import readings
 from forebay_agents.models.answer import Answer, Item, Stated
-from forebay_agents.models.evidence import Place, Sheet, places, squeezed
+from forebay_agents.models.evidence import Place, Sheet, places, plain, squeezed
 from forebay_agents.pages import Page
 
 NAMED: tuple[Name, ...] = ("kind", "number", "currency", "seller", "buyer")
@@ -137,8 +136,8 @@ def _printed(value: str, quote: str) -> str | None:
     """Return the value if its words stand in the quote, whole."""
     value = " ".join(value.split())
     spelled = r"\s*".join(map(re.escape, squeezed(value)))
-    said = unicodedata.normalize("NFKC", quote).casefold()
-    return value if spelled and re.search(f"{_EDGE}{spelled}{_EDGE}", said) else None
+    is_said = spelled and re.search(f"{_EDGE}{spelled}{_EDGE}", plain(quote))
+    return value if is_said else None
 
 
 def _amount(value: str, quote: str) -> str | None:
@@ -181,7 +180,7 @@ def _line(item: Item, sheets: Mapping[int, Sheet]) -> Line | None:
     words = item.description.split()
     for place in _beginnings(words, item.page, list(sheets.values())):
         rows = range(place.rows.start, place.rows.stop - 1 + ROWS_OF_ITEM)
-        near = sheets[place.page].row_text(rows)
+        near = sheets[place.page].text(rows)
         printed, spelled = readings.sums(near), squeezed(near)
         said = {name: _size(value, printed) if value else None for name, value in numbers.items()}
         is_whole = all(squeezed(word) in spelled for word in words)
