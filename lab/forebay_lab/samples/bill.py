@@ -5,7 +5,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from forebay_lab.samples.market import Market, Party, Rate
+from forebay_lab.samples.market import Market, Party
 
 Truth = dict[str, Any]
 """Fields by name, and lines, as in the truth file beside a document."""
@@ -18,7 +18,7 @@ class Item:
     description: str
     quantity: Decimal
     price: Decimal
-    rate: Rate
+    rate: Decimal
     unit: str = ""
 
     @property
@@ -74,19 +74,19 @@ class Bill:
         return (self.subtotal * self.discount / 100).quantize(self.smallest)
 
     @property
-    def by_rate(self) -> dict[Rate, tuple[Decimal, Decimal]]:
+    def by_rate(self) -> dict[Decimal, tuple[Decimal, Decimal]]:
         """Return for each tax rate, the highest first, its net sum and its tax.
 
         A discount or shipping belongs to the standard rate, of which there is only one then.
         """
         extra = (self.shipping or Decimal(0)) - self.reduction
-        result: dict[Rate, tuple[Decimal, Decimal]] = {}
+        result: dict[Decimal, tuple[Decimal, Decimal]] = {}
         for rate in sorted({item.rate for item in self.items}, reverse=True):
             base = sum((item.amount for item in self.items if item.rate == rate), extra)
             extra = Decimal(0)
             if self.taxes == "included":
                 base = (base * 100 / (100 + rate)).quantize(self.smallest)
-            owed = rate if self.taxes in ("added", "included") else 0
+            owed = rate if self.taxes in ("added", "included") else Decimal(0)
             result[owed] = (base, (base * owed / 100).quantize(self.smallest))
         return result
 

@@ -1,10 +1,12 @@
-"""The shapes that the words of a market come in: what it says, who trades there and in what."""
+"""Markets: what documents of a country say, who trades there and in what; see markets/*.toml."""
 
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-
-Rate = int | Decimal
-"""A tax in percent."""
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,11 @@ class Market:
 
     locale: str
     currency: str
-    rates: tuple[Rate, ...]
+    rates: tuple[Decimal, ...]
     money: tuple[str, ...]
     days: tuple[str, ...]
-    words: dict[str, tuple[str, ...]]
+    words: Mapping[str, tuple[str, ...]]
+    bank: Party
     parties: tuple[Party, ...]
     goods: tuple[Good, ...]
     bookings: tuple[str, ...]
@@ -60,6 +63,30 @@ class Market:
         return self.locale[:2]
 
 
-def goods(*rows: tuple[str, str, str] | tuple[str, str, str, int]) -> tuple[Good, ...]:
-    """Read goods from rows of description, price, unit and, unless standard, the tax rate."""
-    return tuple(Good(row[0], Decimal(row[1]), row[2], *row[3:]) for row in rows)
+@cache
+def market(name: str) -> Market:
+    """Return the market of a file in markets/, by its stem."""
+    data = _data(name)
+    return Market(
+        locale=data["locale"],
+        currency=data["currency"],
+        rates=tuple(map(Decimal, data["rates"])),
+        money=tuple(data["money"]),
+        days=tuple(data["days"]),
+        words={key: tuple(ways) for key, ways in data["words"].items()},
+        bank=Party(**data["bank"]),
+        parties=tuple(Party(**each) for each in data["parties"]),
+        goods=tuple(Good(**each | {"price": Decimal(each["price"])}) for each in data["goods"]),
+        bookings=tuple(data["bookings"]),
+        clauses=tuple(data["clauses"]),
+    )
+
+
+def _data(name: str) -> dict[str, Any]:
+    """Read a file; what it leaves out is as in the one that it names with `like`."""
+    path = files(__package__) / "markets" / f"{name}.toml"
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    if "like" not in data:
+        return data
+    base = _data(data["like"])
+    return base | data | {"words": base["words"] | data["words"]}

@@ -10,8 +10,7 @@ from babel.dates import format_date
 
 from forebay_lab.samples.accounts import Account, Agreement, book
 from forebay_lab.samples.bill import Bill, Item
-from forebay_lab.samples.market import Good, Market, Party
-from forebay_lab.samples.words import BANKS, MARKETS
+from forebay_lab.samples.market import Good, Market, Party, market
 from forebay_lab.samples.writing import Voice
 
 PREFIXES = {
@@ -66,27 +65,31 @@ class Plan:
         """Return what the lot depends on."""
         return f"{self.name} {self.draw}" if self.draw else self.name
 
+    @property
+    def _there(self) -> Market:
+        return market(self.market)
+
     def voice(self) -> Voice:
         """Return how the document writes; the same at each call."""
-        market = MARKETS[self.market]
+        there = self._there
         if self.kind not in ("invoice", "credit_note"):
-            market = replace(market, words=market.words | {"total": market.words["plain total"]})
-        return Voice(market, self.seed, self.money, self.days, self.negative)
+            there = replace(there, words={**there.words, "total": there.words["plain total"]})
+        return Voice(there, self.seed, self.money, self.days, self.negative)
 
     def bill(self) -> Bill:
         """Return the document of trade that is planned; the same at each call."""
-        random, market = Random(self.seed), MARKETS[self.market]
+        random, there = Random(self.seed), self._there
         day = self.day or _day(random)
-        seller, buyer = self._parties(random, market)
+        seller, buyer = self._parties(random, there)
         bill = Bill(
-            market=market,
+            market=there,
             kind=self.kind,
             title=self.title,
             number=self._number(random, day),
             day=day,
             seller=seller,
             buyer=buyer,
-            items=self._items(random, market, day),
+            items=self._items(random, there, day),
             due=self._due(random, day),
             is_due_counted=self.due == "counted",
             taxes=self.taxes,
@@ -98,81 +101,81 @@ class Plan:
 
     def account(self) -> Account:
         """Return the statement that is planned; the same at each call."""
-        random, market = Random(self.seed), MARKETS[self.market]
-        smallest = Decimal(1) if market.currency == "JPY" else Decimal("0.01")
+        random, there = Random(self.seed), self._there
+        smallest = Decimal(1) if there.currency == "JPY" else Decimal("0.01")
         opening = random.randint(150_000, 900_000) * smallest
         day = self.day or _day(random)
         return Account(
-            market=market,
+            market=there,
             number=f"{day.year}/{day.month:02}" if self.due == "printed" else None,
             day=day,
-            bank=BANKS[self.market],
-            holder=random.choice(market.parties),
+            bank=there.bank,
+            holder=random.choice(there.parties),
             opening=opening,
-            bookings=tuple(book(random, market, opening, day, self.count)),
+            bookings=tuple(book(random, there, opening, day, self.count)),
         )
 
     def agreement(self) -> Agreement:
         """Return the contract that is planned; the same at each call."""
-        random, market = Random(self.seed), MARKETS[self.market]
+        random, there = Random(self.seed), self._there
         day = self.day or _day(random)
-        provider, client = self._parties(random, market)
+        provider, client = self._parties(random, there)
         assert client is not None
         return Agreement(
-            market=market,
+            market=there,
             number=self._number(random, day),
             day=day,
             provider=provider,
             client=client,
             value=Decimal(random.randint(12, 400) * 100).quantize(self.voice().smallest),
-            clauses=tuple(" ".join(random.sample(market.clauses, 3)) for _ in range(self.count)),
+            clauses=tuple(" ".join(random.sample(there.clauses, 3)) for _ in range(self.count)),
             is_labelled=self.layout == "data_first",
         )
 
-    def _parties(self, random: Random, market: Market) -> tuple[Party, Party | None]:
+    def _parties(self, random: Random, there: Market) -> tuple[Party, Party | None]:
         special = {"hotel": INN, "utility": UTILITY, "letter": PERSON}.get(self.layout)
         chosen = self.by if self.by is not None else special
-        seller = market.parties[chosen if chosen is not None else random.randrange(4)]
-        others = [party for party in market.parties if party is not seller]
-        buyer = others[random.randrange(4)] if self.to is None else market.parties[self.to]
-        if seller.name == market.parties[PERSON].name:
+        seller = there.parties[chosen if chosen is not None else random.randrange(4)]
+        others = [party for party in there.parties if party is not seller]
+        buyer = others[random.randrange(4)] if self.to is None else there.parties[self.to]
+        if seller.name == there.parties[PERSON].name:
             seller = replace(
-                market.parties[1], name=seller.name, street=seller.street, town=seller.town
+                there.parties[1], name=seller.name, street=seller.street, town=seller.town
             )
         return seller, None if self.layout == "till_roll" else buyer
 
     def _number(self, random: Random, day: date) -> str:
         prefix = PREFIXES[self.kind]
         if self.kind == "invoice":
-            prefix = INVOICE_PREFIXES.get(MARKETS[self.market].language, prefix)
+            prefix = INVOICE_PREFIXES.get(self._there.language, prefix)
         return random.choice(NUMBERS).format(p=prefix, y=day.year, n=random.randint(11, 9876))
 
-    def _items(self, random: Random, market: Market, day: date) -> tuple[Item, ...]:
+    def _items(self, random: Random, there: Market, day: date) -> tuple[Item, ...]:
         if self.layout == "online":
-            return (self._month(random, market, day),)
+            return (self._month(random, there, day),)
         if self.layout == "hotel":
-            return self._nights(random, market, day)
-        return tuple(self._item(random, market, good) for good in self._goods(random, market))
+            return self._nights(random, there, day)
+        return tuple(self._item(random, there, good) for good in self._goods(random, there))
 
-    def _month(self, random: Random, market: Market, day: date) -> Item:
+    def _month(self, random: Random, there: Market, day: date) -> Item:
         """Return a month of a subscription for some people."""
-        month = format_date(day, "MMMM yyyy", locale=market.locale)
+        month = format_date(day, "MMMM yyyy", locale=there.locale)
         said = self.voice()["subscription"].format(month)
-        return Item(said, Decimal(random.randint(2, 9)), Decimal("12.00"), market.rates[0])
+        return Item(said, Decimal(random.randint(2, 9)), Decimal("12.00"), there.rates[0])
 
-    def _nights(self, random: Random, market: Market, day: date) -> tuple[Item, ...]:
+    def _nights(self, random: Random, there: Market, day: date) -> tuple[Item, ...]:
         """Return the nights before a day, at one price."""
         voice = self.voice()
         price = Decimal(random.randint(70, 190)).quantize(voice.smallest)
         nights = [day - timedelta(days=number) for number in range(self.count, 0, -1)]
         said = [voice["nights"].format(voice.day(night)) for night in nights]
-        return tuple(Item(each, Decimal(1), price, market.rates[0]) for each in said)
+        return tuple(Item(each, Decimal(1), price, there.rates[0]) for each in said)
 
-    def _goods(self, random: Random, market: Market) -> list[Good]:
+    def _goods(self, random: Random, there: Market) -> list[Good]:
         """Return goods of as many tax rates as asked for: all in turn where more than there are."""
-        goods = [good for good in market.goods if good.rate < self.rates]
+        goods = [good for good in there.goods if good.rate < self.rates]
         if self.layout == "till_roll":
-            goods = [good for good in goods if good.price < 60 * self._dear(market)]
+            goods = [good for good in goods if good.price < 60 * self._dear(there)]
         if self.count > len(goods):
             return [goods[number % len(goods)] for number in range(self.count)]
         chosen = random.sample(goods, self.count)
@@ -180,14 +183,14 @@ class Plan:
             chosen[-1] = next(good for good in goods if good.rate)
         return chosen
 
-    def _item(self, random: Random, market: Market, good: Good) -> Item:
+    def _item(self, random: Random, there: Market, good: Good) -> Item:
         is_time = good.unit in ("h", "Std.", "uur", "ore", "day", "Tag", "jour", "visit")
         quantity = Decimal(random.randint(1, 12))
-        if is_time and market.currency != "JPY" and random.random() < 0.5:
+        if is_time and there.currency != "JPY" and random.random() < 0.5:
             quantity += Decimal("0.5")
         if self.is_negative:
             quantity = -quantity
-        return Item(good.description, quantity, good.price, market.rates[good.rate], good.unit)
+        return Item(good.description, quantity, good.price, there.rates[good.rate], good.unit)
 
     def _due(self, random: Random, day: date) -> date | None:
         days = random.choice((10, 14, 21, 30, 45))
@@ -218,9 +221,9 @@ class Plan:
         note = 10 * self._dear(bill.market)
         return (bill.total // note + 1) * note.quantize(bill.smallest)
 
-    def _dear(self, market: Market) -> Decimal:
+    def _dear(self, there: Market) -> Decimal:
         """Return what one euro is, roughly."""
-        return Decimal(100 if market.currency == "JPY" else 1)
+        return Decimal(100 if there.currency == "JPY" else 1)
 
 
 def _day(random: Random) -> date:

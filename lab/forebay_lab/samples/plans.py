@@ -68,8 +68,8 @@ SWISS = (
     Plan("ch-rechnung", "ch", "centred", money="CHF 1'234.56", days="dd.MM.yyyy"),
     Plan("ch-rechnung-raten", "ch", "header_grid", rates=2, count=5, money="1'234.56 CHF"),
     Plan("ch-offerte", "ch", "two_columns", "quote", money="Fr. 1'234.56", count=3),
-    Plan("de-rechnung-zweisprachig", "de en", "sidebar", font="vera"),
-    Plan("de-rechnung-export", "de en", "plain", taxes="reversed"),
+    Plan("de-rechnung-zweisprachig", "de-en", "sidebar", font="vera"),
+    Plan("de-rechnung-export", "de-en", "plain", taxes="reversed"),
 )
 ROMANCE = (
     Plan("facture", "fr", "tax_table", money="1\u00a0234,56 €", days="dd/MM/yyyy", count=6, by=0),
