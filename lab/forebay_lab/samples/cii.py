@@ -1,119 +1,110 @@
 """The XML of e-invoices in the syntax of UN/CEFACT: Factur-X, ZUGFeRD 2 and the older ZUGFeRD 1."""
 
-from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 
 from forebay_lab.samples.bill import Bill, Item
 from forebay_lab.samples.market import Party
 from forebay_lab.samples.xml import Tag, tag
 
+UNECE = "urn:un:unece:uncefact:data:standard"
+EN_16931 = "urn:cen.eu:en16931:2017"
+ZUGFERD_1 = "urn:ferd:CrossIndustryDocument:invoice:1p0"
 TYPES = {"invoice": "380", "credit_note": "381"}
-UNECE = "urn:un:unece:uncefact:data"
 
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """What differs from one version of the syntax to another: name spaces, and names of parts."""
-
-    guideline: str
-    spaces: dict[str, str]
-    root: str
-    context: str
-    document: str
-    trade: str
-    part: str
-    line_part: str
-    percent: str
-    sums: str
-    line_sums: str
-
-
-MODERN = Version(
-    guideline="urn:cen.eu:en16931:2017",
-    spaces={
-        "rsm": f"{UNECE}:standard:CrossIndustryInvoice:100",
-        "ram": f"{UNECE}:standard:ReusableAggregateBusinessInformationEntity:100",
-        "udt": f"{UNECE}:standard:UnqualifiedDataType:100",
+SPACES = {
+    "rsm": f"{UNECE}:CrossIndustryInvoice:100",
+    "ram": f"{UNECE}:ReusableAggregateBusinessInformationEntity:100",
+    "udt": f"{UNECE}:UnqualifiedDataType:100",
+}
+OLD_SPACES = {
+    "rsm": ZUGFERD_1,
+    "ram": f"{UNECE}:ReusableAggregateBusinessInformationEntity:12",
+    "udt": f"{UNECE}:UnqualifiedDataType:15",
+}
+OLD_NAMES = {
+    "rsm:CrossIndustryInvoice": "rsm:CrossIndustryDocument",
+    "rsm:ExchangedDocumentContext": "rsm:SpecifiedExchangedDocumentContext",
+    "rsm:ExchangedDocument": "rsm:HeaderExchangedDocument",
+    "rsm:SupplyChainTradeTransaction": "rsm:SpecifiedSupplyChainTradeTransaction",
+    "ram:RateApplicablePercent": "ram:ApplicablePercent",
+    "ram:SpecifiedTradeSettlementHeaderMonetarySummation": (
+        "ram:SpecifiedTradeSettlementMonetarySummation"
+    ),
+    "ram:SpecifiedTradeSettlementLineMonetarySummation": (
+        "ram:SpecifiedTradeSettlementMonetarySummation"
+    ),
+    **{
+        f"ram:{place}Trade{part}": f"ram:{old}SupplyChainTrade{part}"
+        for place, old in (("ApplicableHeader", "Applicable"), ("SpecifiedLine", "Specified"))
+        for part in ("Agreement", "Delivery", "Settlement")
     },
-    root="rsm:CrossIndustryInvoice",
-    context="rsm:ExchangedDocumentContext",
-    document="rsm:ExchangedDocument",
-    trade="rsm:SupplyChainTradeTransaction",
-    part="ram:ApplicableHeaderTrade{}",
-    line_part="ram:SpecifiedLineTrade{}",
-    percent="ram:RateApplicablePercent",
-    sums="ram:SpecifiedTradeSettlementHeaderMonetarySummation",
-    line_sums="ram:SpecifiedTradeSettlementLineMonetarySummation",
-)
-OLD = Version(
-    guideline="urn:ferd:CrossIndustryDocument:invoice:1p0:comfort",
-    spaces={
-        "rsm": "urn:ferd:CrossIndustryDocument:invoice:1p0",
-        "ram": f"{UNECE}:standard:ReusableAggregateBusinessInformationEntity:12",
-        "udt": f"{UNECE}:standard:UnqualifiedDataType:15",
-    },
-    root="rsm:CrossIndustryDocument",
-    context="rsm:SpecifiedExchangedDocumentContext",
-    document="rsm:HeaderExchangedDocument",
-    trade="rsm:SpecifiedSupplyChainTradeTransaction",
-    part="ram:ApplicableSupplyChainTrade{}",
-    line_part="ram:SpecifiedSupplyChainTrade{}",
-    percent="ram:ApplicablePercent",
-    sums="ram:SpecifiedTradeSettlementMonetarySummation",
-    line_sums="ram:SpecifiedTradeSettlementMonetarySummation",
-)
+}
+"""What ZUGFeRD 1 calls the elements that have other names since."""
 
 
-def write(bill: Bill, version: Version = MODERN, suffix: str = "") -> bytes:
-    """Return a bill as XML; `suffix` of the guideline names a profile."""
-    guideline = tag("ram:ID", version.guideline + suffix)
-    lines = [_line(number, item, version) for number, item in enumerate(bill.items, start=1)]
-    head = [
-        _agreement(bill, version),
-        tag(version.part.format("Delivery")),
-        _settlement(bill, version),
+def write(bill: Bill, profile: str = "") -> bytes:
+    """Return a bill as Factur-X and ZUGFeRD 2 have it; `profile` ends the guideline's name."""
+    lines = [tag("ram:IncludedSupplyChainTradeLineItem", *parts) for parts in _lines(bill)]
+    return _document(bill, EN_16931 + profile, [*lines, *_head(bill)]).document(SPACES)
+
+
+def write_old(bill: Bill) -> bytes:
+    """Return a bill as ZUGFeRD 1 has it: other names, the lines last, in each the product last."""
+    lines = [
+        tag("ram:IncludedSupplyChainTradeLineItem", number, *parts, product)
+        for number, product, *parts in _lines(bill)
     ]
-    trade = [*head, *lines] if version is OLD else [*lines, *head]
-    root = tag(
-        version.root,
-        tag(version.context, tag("ram:GuidelineSpecifiedDocumentContextParameter", guideline)),
+    document = _document(bill, f"{ZUGFERD_1}:comfort", [*_head(bill), *lines])
+    return document.renamed(OLD_NAMES).document(OLD_SPACES)
+
+
+def _document(bill: Bill, guideline: str, trade: list[Tag]) -> Tag:
+    named = tag("ram:GuidelineSpecifiedDocumentContextParameter", tag("ram:ID", guideline))
+    return tag(
+        "rsm:CrossIndustryInvoice",
+        tag("rsm:ExchangedDocumentContext", named),
         tag(
-            version.document,
+            "rsm:ExchangedDocument",
             tag("ram:ID", bill.number),
             tag("ram:TypeCode", TYPES[bill.kind]),
             _time("ram:IssueDateTime", bill.day),
         ),
-        tag(version.trade, *trade),
+        tag("rsm:SupplyChainTradeTransaction", *trade),
     )
-    return root.document(version.spaces)
 
 
-def _line(number: int, item: Item, version: Version) -> Tag:
+def _lines(bill: Bill) -> list[list[Tag]]:
+    """Return the parts of each line: its number, its product, and what was agreed on it."""
+    return [_line(number, item) for number, item in enumerate(bill.items, start=1)]
+
+
+def _line(number: int, item: Item) -> list[Tag]:
     price = tag("ram:NetPriceProductTradePrice", tag("ram:ChargeAmount", str(item.price)))
     quantity = tag("ram:BilledQuantity", str(item.quantity), unitCode="C62")
-    product = tag("ram:SpecifiedTradeProduct", tag("ram:Name", item.description))
-    parts = [
-        tag(version.line_part.format("Agreement"), price),
-        tag(version.line_part.format("Delivery"), quantity),
+    total = tag("ram:LineTotalAmount", str(item.amount))
+    return [
+        tag("ram:AssociatedDocumentLineDocument", tag("ram:LineID", str(number))),
+        tag("ram:SpecifiedTradeProduct", tag("ram:Name", item.description)),
+        tag("ram:SpecifiedLineTradeAgreement", price),
+        tag("ram:SpecifiedLineTradeDelivery", quantity),
         tag(
-            version.line_part.format("Settlement"),
-            tag("ram:ApplicableTradeTax", *_rate(str(item.rate), version)),
-            tag(version.line_sums, tag("ram:LineTotalAmount", str(item.amount))),
+            "ram:SpecifiedLineTradeSettlement",
+            tag("ram:ApplicableTradeTax", *_rate(item.rate)),
+            tag("ram:SpecifiedTradeSettlementLineMonetarySummation", total),
         ),
     ]
-    return tag(
-        "ram:IncludedSupplyChainTradeLineItem",
-        tag("ram:AssociatedDocumentLineDocument", tag("ram:LineID", str(number))),
-        *([*parts, product] if version is OLD else [product, *parts]),
-    )
 
 
-def _agreement(bill: Bill, version: Version) -> Tag:
+def _head(bill: Bill) -> list[Tag]:
+    """Return what was agreed on the whole: parties, delivery, taxes and sums."""
     parties = {"Seller": bill.seller, "Buyer": bill.buyer}
-    return tag(
-        version.part.format("Agreement"),
-        *(_party(f"ram:{part}TradeParty", party) for part, party in parties.items() if party),
-    )
+    named = (_party(f"ram:{part}TradeParty", party) for part, party in parties.items() if party)
+    return [
+        tag("ram:ApplicableHeaderTradeAgreement", *named),
+        tag("ram:ApplicableHeaderTradeDelivery"),
+        _settlement(bill),
+    ]
 
 
 def _party(name: str, party: Party) -> Tag:
@@ -128,44 +119,39 @@ def _party(name: str, party: Party) -> Tag:
     )
 
 
-def _settlement(bill: Bill, version: Version) -> Tag:
+def _settlement(bill: Bill) -> Tag:
     taxes = [
         tag(
             "ram:ApplicableTradeTax",
             tag("ram:CalculatedAmount", str(tax)),
-            *_rate(str(rate), version, tag("ram:BasisAmount", str(base))),
+            *_rate(rate, tag("ram:BasisAmount", str(base))),
         )
         for rate, (base, tax) in bill.by_rate.items()
     ]
-    terms = [_time("ram:DueDateDateTime", bill.due)] if bill.due else []
-    sums = {
-        "LineTotalAmount": bill.subtotal,
-        "TaxBasisTotalAmount": bill.net,
-        "TaxTotalAmount": bill.tax,
-        "GrandTotalAmount": bill.total,
-        "DuePayableAmount": bill.total,
-    }
+    due = [_time("ram:DueDateDateTime", bill.due)] if bill.due else []
     return tag(
-        version.part.format("Settlement"),
+        "ram:ApplicableHeaderTradeSettlement",
         tag("ram:InvoiceCurrencyCode", bill.market.currency),
         *taxes,
-        tag("ram:SpecifiedTradePaymentTerms", *terms),
-        tag(version.sums, *(_sum(f"ram:{name}", value, bill) for name, value in sums.items())),
+        tag("ram:SpecifiedTradePaymentTerms", *due),
+        tag(
+            "ram:SpecifiedTradeSettlementHeaderMonetarySummation",
+            tag("ram:LineTotalAmount", str(bill.subtotal)),
+            tag("ram:TaxBasisTotalAmount", str(bill.net)),
+            tag("ram:TaxTotalAmount", str(bill.tax), currencyID=bill.market.currency),
+            tag("ram:GrandTotalAmount", str(bill.total)),
+            tag("ram:DuePayableAmount", str(bill.total)),
+        ),
     )
 
 
-def _sum(name: str, value: object, bill: Bill) -> Tag:
-    currency = {"currencyID": bill.market.currency} if name == "ram:TaxTotalAmount" else {}
-    return tag(name, str(value), **currency)
-
-
-def _rate(rate: str, version: Version, *between: Tag) -> list[Tag]:
+def _rate(rate: Decimal, *between: Tag) -> list[Tag]:
     """Return the tags of a tax rate in the order that the syntax asks for."""
     return [
         tag("ram:TypeCode", "VAT"),
         *between,
         tag("ram:CategoryCode", "S"),
-        tag(version.percent, rate),
+        tag("ram:RateApplicablePercent", str(rate)),
     ]
 
 

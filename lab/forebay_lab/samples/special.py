@@ -49,11 +49,11 @@ def _comfort(plan: Plan, path: Path, printed: Printed) -> None:
 
 def _basic(plan: Plan, path: Path, printed: Printed) -> None:
     profile = "#compliant#urn:factur-x.eu:1p0:basic"
-    attach(path, "factur-x.xml", cii.write(plan.bill(), suffix=profile))
+    attach(path, "factur-x.xml", cii.write(plan.bill(), profile))
 
 
 def _old(plan: Plan, path: Path, printed: Printed) -> None:
-    attach(path, "ZUGFeRD-invoice.xml", cii.write(plan.bill(), cii.OLD))
+    attach(path, "ZUGFeRD-invoice.xml", cii.write_old(plan.bill()))
 
 
 def _ubl(plan: Plan, path: Path, printed: Printed) -> None:

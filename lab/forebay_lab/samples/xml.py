@@ -1,5 +1,6 @@
 """Write XML from nested tags."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
@@ -10,13 +11,18 @@ class Tag:
 
     name: str
     content: tuple["Tag | str", ...]
-    attributes: dict[str, str]
+    attributes: Mapping[str, str]
 
-    def document(self, spaces: dict[str, str]) -> bytes:
+    def document(self, spaces: Mapping[str, str]) -> bytes:
         """Return the document that this is the root of; `spaces` are name spaces by prefix."""
         declared = {f"xmlns:{prefix}".rstrip(":"): uri for prefix, uri in spaces.items()}
-        root = Tag(self.name, self.content, declared | self.attributes)
+        root = Tag(self.name, self.content, declared | dict(self.attributes))
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{root}\n'.encode()
+
+    def renamed(self, names: Mapping[str, str]) -> "Tag":
+        """Return the same with other names for those that are keys of `names`."""
+        inside = (each if isinstance(each, str) else each.renamed(names) for each in self.content)
+        return Tag(names.get(self.name, self.name), tuple(inside), self.attributes)
 
     def __str__(self) -> str:
         said = "".join(f" {name}={quoteattr(value)}" for name, value in self.attributes.items())
