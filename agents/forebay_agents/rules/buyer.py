@@ -63,6 +63,8 @@ def find_addressed_buyer(document: Document, seller: str | None) -> Found | None
 def labelled(document: Document, name: str, confidence: float) -> Iterator[Candidate]:
     """Yield the names that stand after or below labels for a party, or in their section."""
     for spot, label in document.questions("party", name):
+        if document.is_below_items(spot) and ":" not in spot.text[label.end : label.end + 3]:
+            continue
         for lines in _lines(document, spot, label):
             value, line = next(
                 ((value, line) for text, line in lines[:2] if (value := clean_name(text))),
@@ -174,11 +176,9 @@ def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
     if page is None or page.width < NARROW or not page.height:
         return
     top, bottom = WINDOW
-    heads = (spot.row for spot in document.first if document.is_head(document.row(spot)))
-    last = next(heads, len(document.first))
     for lines in address_blocks(document):
         first = lines[0]
-        if first.row > last:
+        if document.is_below_items(first):
             return
         is_inside = top < first.box[1] / page.height < bottom
         if not is_inside or (seller is None and has_contact(lines)):

@@ -23,7 +23,7 @@ SIGNS = {
     r"|\bU\.?K\.?\b|(?i:sort code)",
     "ZA": r"South Africa|\(Pty\)",
     "IE": r"\bIreland\b|\bIE ?\d{7}[A-Z]{1,2}\b",
-    "IN": r"\bIndia\b|\bGSTIN\b",
+    "IN": r"\bIndia\b|\bGSTIN\b|\bRupees\b|\bUPI\b|\bINR\b",
     "SE": r"\bSweden\b|\bSverige\b|\bSE ?\d{12}\b",
     "NO": r"\bNorway\b|\bNorge\b|\bMVA\b",
     "DK": r"\bDenmark\b|\bDanmark\b|\bDK ?\d{8}\b|\bCVR\b",

@@ -36,7 +36,8 @@ OTHER_SIGNS = {
     "Fr.": "CHF",
     "SFr.": "CHF",
     "SFr": "CHF",
-    "Rs.": "INR",
+    "Rs.": "INR PKR LKR NPR MUR SCR",
+    "S$": "SGD",
     "kr": "SEK NOK DKK ISK",
     "kr.": "SEK NOK DKK ISK",
     "kr,": "SEK NOK DKK ISK",
@@ -52,6 +53,9 @@ SHORT_NAMES = {"euro": "EUR", "euros": "EUR", "yen": "JPY", "reais": "BRL", "ste
 DOLLARS = frozenset(["USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN", "ARS", "CLP", "COP"])
 
 JAPANESE = re.compile(r"[\u3040-\u30ff]|円|JPY")
+USUAL = frozenset({"USD", "INR"})
+"""What $ and Rs mean where nothing points to another country."""
+
 CHINESE = re.compile(r"CNY|RMB|人民|元(?!年)")
 
 
@@ -78,7 +82,7 @@ def signs() -> dict[str, frozenset[str]]:
         for code, sign in locale.currency_symbols.items():
             if code in codes() and sign != code and not re.fullmatch(r"[A-Z]{1,4}", sign):
                 found.setdefault(sign.replace("\xa0", " "), set()).add(code)
-    found["$"] = set(DOLLARS)
+    found |= {"$": set(DOLLARS), "Rs": found["Rs."]}
     return {sign: frozenset(possible) for sign, possible in found.items()}
 
 
@@ -140,8 +144,9 @@ def decide(sign: str, text: str, mentioned: Collection[str]) -> tuple[str | None
     local = possible & {code for country in countries(text) for code in _money_of(country)}
     if len(local) == 1:
         return next(iter(local)), 0.85
-    if "USD" in possible and (not local or "USD" in local):
-        return "USD", 0.75 if not local else 0.65
+    usual = next(iter(possible & USUAL), None)
+    if usual and (not local or usual in local):
+        return usual, 0.75 if not local else 0.65
     return None, 0.0
 
 

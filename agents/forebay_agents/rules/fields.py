@@ -36,17 +36,18 @@ def find_fields(pages: Sequence[Page]) -> dict[Name, Found]:
         "number": find_number(document, name),
         "date": day,
         "due_date": find_due_date(document, calendar, day) if name in DUE else None,
-        **(_sums(document, name) if name in SUMS else {}),
-        **_parties(document, name),
+        **(_sums(document, name) if name in SUMS or kind is None else {}),
         "language": language,
     }
+    if kind or found.get("total"):
+        found |= _parties(document, name)
     return {field: value for field, value in found.items() if value is not None}
 
 
 def _sums(document: Document, kind: str) -> dict[Name, Found | None]:
     totals = find_totals(document, kind)
     total = totals.fields.get("total")
-    is_priced = total is not None or kind != "contract"
+    is_priced = total is not None or kind not in ("", "contract")
     currency = find_currency(document, total, totals.sign) if is_priced else None
     return {"currency": currency, **totals.fields}
 
@@ -57,7 +58,7 @@ def _parties(document: Document, kind: str) -> dict[Name, Found | None]:
     A buyer that a label names comes first. Else the seller does, unless that leaves no buyer: then
     it may be the buyer's address that was taken for a letterhead.
     """
-    if kind in ("report", "form", ""):
+    if kind in ("report", "form"):
         return {}
     labelled = find_labelled_buyer(document, kind)
     if kind == "contract":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from forebay_agents.findings import Found
 from forebay_agents.rules import words
 from forebay_agents.rules.amounts import only_amounts
+from forebay_agents.rules.blocks import has_value
 from forebay_agents.rules.candidates import Candidate, found
 from forebay_agents.rules.labels import Label, find_labels
 from forebay_agents.rules.places import Document
@@ -83,6 +84,9 @@ def _by_payment(document: Document) -> Found | None:
     if paid is not None or 0 < page.width < ROLL:
         spot = paid or totals[0]
         return found(document, Candidate("receipt", 0.55, spot, spot.text))
+    owed = next((spot for spot, _ in document.questions("amount", "payable")), None)
+    if owed is not None:
+        return found(document, Candidate("invoice", 0.45, owed, owed.text))
     taxed = next((spot for spot, _ in document.questions("amount", "tax", "included")), None)
     return found(document, Candidate("invoice", 0.45, taxed, taxed.text)) if taxed else None
 
@@ -124,6 +128,7 @@ def _confidence(document: Document, spot: Spot, label: Label, name: str) -> floa
     confidence += 0.05 * (is_alone and not before.strip()) + 0.05 * _has_number(document, name)
     confidence -= 0.05 * (name in WEAK) + 0.008 * spot.row + 0.2 * _is_in_table(document, spot)
     confidence -= 0.15 * (len(document.row(spot)) > 2)
+    confidence -= 0.3 * (is_alone and not _is_big(document, spot) and has_value(document, spot))
     return min(confidence, 0.98)
 
 

@@ -121,9 +121,11 @@ def _without_ignored(text: str) -> tuple[list[int], str]:
 
 
 def _may_begin(text: str, start: int) -> bool:
-    """Tell whether a word begins here; in Japanese one may begin anywhere."""
+    """Tell whether a word begins here, not within a number; in Japanese one may anywhere."""
     if JAPANESE.match(text[start]):
         return True
+    if start > 1 and text[start - 1] in "-/._" and text[start - 2].isdigit():
+        return False
     return (
         start == 0 or not text[start - 1].isalpha() or JAPANESE.match(text[start - 1]) is not None
     )

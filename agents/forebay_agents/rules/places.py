@@ -202,6 +202,22 @@ class Document:
             not any(re.search(r"\d", spot.text) for spot in row) and any(map(holds_heads, is_near))
         )
 
+    def is_below_items(self, spot: Spot) -> bool:
+        """Tell whether the head of a table of items stands above a spot on its page."""
+        heads = self.items.get(spot.page)
+        return heads is not None and spot.row > heads
+
+    @cached_property
+    def items(self) -> dict[int, int]:
+        """The first row on each page that heads a table of items."""
+        found: dict[int, int] = {}
+        for page, sheet in zip(self.pages, self.sheets, strict=True):
+            rows = (index for index, row in enumerate(sheet) if holds_heads(row))
+            first = next(rows, None)
+            if first is not None:
+                found[page.number] = first
+        return found
+
     def _right(self, spot: Spot) -> list[Spot]:
         """Return the spots right of `spot`, up to the next label."""
         found = []

@@ -154,9 +154,10 @@ def _beside(document: Document, spot: Spot, label: Label) -> Iterator[tuple[Amou
 
 
 def _chief(document: Document, beside: list[tuple[Amount, Spot]], name: str) -> tuple[Amount, Spot]:
-    """Return the last sum of a row, or the one that is made of the others in a row of totals."""
-    values = [abs(amount.value(document.mark)) for amount, _ in beside]
-    if name in ("total", "sum", "payable") and len(values) > 2 and sum(values) == 2 * max(values):
+    """Return the last sum of a row, or else the one that the others make in a row of totals."""
+    values = [amount.value(document.mark) for amount, _ in beside]
+    is_total = name in ("total", "sum", "payable") and len(values) > 2
+    if is_total and sum(values[:-1]) != values[-1] and sum(values) == 2 * max(values):
         return beside[values.index(max(values))]
     return beside[-1]
 

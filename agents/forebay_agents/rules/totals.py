@@ -118,7 +118,7 @@ class Statements:
 def find_totals(document: Document, kind: str) -> Totals:
     """Return total, net and tax as far as they are stated; sums that add up are taken first."""
     statements = Statements(document, kind)
-    said = _totals(document, kind) or list(statements.unlabelled())
+    said = _totals(document, kind) or (list(statements.unlabelled()) if kind else [])
     if kind == "receipt" and not said:
         said = list(statements.lone())
     totals = [_checked(each, statements) for each in said]

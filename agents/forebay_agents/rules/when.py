@@ -101,7 +101,7 @@ def _titled(document: Document, calendar: Calendar, kind: str) -> Iterator[Candi
             label
             and BEFORE.fullmatch(spot.text[: label.start])
             and not (kind == "order" and YOURS.fullmatch(spot.text[: label.start]))
-            and (label.means("kind", kind) or label.means("number", kind))
+            and any(label.means(group, kind) for group in ("kind", "number", "date"))
         )
         dates = list(readings(spot.text)) if is_title else []
         read = calendar.read(dates[0]) if len(dates) == 1 else None
