@@ -16,7 +16,7 @@ from typing import Any
 
 import pytesseract
 
-from forebay_lab.prompt_sizes import sizes
+from forebay_lab.prompt_sizes import comparisons
 from forebay_lab.samples import write_samples
 
 PAGE = Path(__file__).parent / "parsing.md"
@@ -60,7 +60,7 @@ def checked(folder: Path, option: str) -> str:
 
 def estimated(folder: Path) -> str:
     """Say how far estimated tokens are from those of the prompts."""
-    off = [abs(size.deviation) for size in sizes(sorted(folder.glob("*.pdf")))]
+    off = [abs(each.deviation) for each in comparisons(sorted(folder.glob("*.pdf")))]
     return (
         f"The tokens estimated at submission are at most {100 * max(off):.1f} % off those of the"
         f" prompts, for {len(off)} documents with text."

@@ -1,10 +1,11 @@
 """The comparison with the truth counts what it says it counts."""
 
+import json
 from typing import Any
 
 import pytest
 
-from forebay_agents.check import Report, compare, judge
+from forebay_agents.check import Report, compare, judge, read_truth
 from forebay_agents.check.report import ranks
 
 TRUTH = {
@@ -174,6 +175,49 @@ def test_wrong_documents_are_to_stand_below_right_ones(
 ) -> None:
     """The share of pairs in which they do is told; a tie counts half."""
     assert report(*shares).separation == expected
+
+
+def test_confidence_is_told_in_groups() -> None:
+    """Verdicts are counted by how sure they are, and documents of high confidence are told."""
+    told = report((0.95, 5), (0.9, 4), (0.6, 5), (0.1, 3))
+    assert {band: tally["right"] for band, tally in told.by_confidence.items()} == {
+        "0.9 and more": 9,
+        "0.5 to 0.7": 5,
+        "below 0.5": 3,
+    }
+    assert (
+        "Of 2 documents with a confidence of 0.9 and more, 1 have all their fields right."
+        in told.sentences
+    )
+
+
+def test_a_truth_file_is_read_as_it_is_written() -> None:
+    """What it leaves out is left out."""
+    said = {"status": "completed", "fields": TRUTH, "lines": [{"description": "Pump"}]}
+    assert read_truth(json.dumps(said).encode()) == said
+    assert read_truth(b'{"status": "failed"}') == {"status": "failed", "fields": {}}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"{", "Invalid JSON"),
+        (b"[]", "object"),
+        (b"{}", "status: Field required"),
+        (b'{"status": "done"}', "status: Input should be 'completed' or 'failed'"),
+        (b'{"status": "completed", "fields": null}', "fields: "),
+        (b'{"status": "completed", "fields": {"number": 17}}', "fields.number: .* string"),
+        (b'{"status": "completed", "fields": {"sum": "1"}}', "fields.sum.*: Input should be"),
+        (b'{"status": "completed", "fields": {"total": "1,5"}}', "1,5 is no plain number"),
+        (b'{"status": "completed", "fields": {"date": "1.5.26"}}', "Invalid isoformat"),
+        (b'{"status": "completed", "lines": [{"amount": "1"}]}', "lines.0.description: Field"),
+        (b'{"status": "completed", "line": []}', "line: Extra inputs"),
+    ],
+)
+def test_what_is_wrong_with_a_truth_file_is_told(content: bytes, reason: str) -> None:
+    """The sentence names the place in the file."""
+    with pytest.raises(ValueError, match=reason):
+        read_truth(content)
 
 
 def test_the_report_is_printed_as_table_markdown_and_json() -> None:

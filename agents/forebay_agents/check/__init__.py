@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from forebay_agents.check.judging import Judged, Row, judge
 from forebay_agents.check.report import Report
+from forebay_agents.check.truths import read_truth
 
-__all__ = ["Judged", "Report", "compare", "judge"]
+__all__ = ["Judged", "Report", "compare", "judge", "read_truth"]
 
 
 def compare(pairs: Iterable[tuple[Row, Row]]) -> Report:

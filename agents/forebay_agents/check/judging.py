@@ -4,15 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from forebay_agents.findings import Name
+from forebay_agents.findings import AMOUNTS, NAMES, PARTIES, Name
 
 Verdict = Literal["right", "wrong", "missing", "invented"]
 """A field is invented when the truth does not know it."""
 
-NAMES: tuple[str, ...] = get_args(Name)
-SUMS = frozenset({"total", "total_net", "tax"})
 LINE_SUMS = ("quantity", "unit_price", "amount")
 
 Tally = Counter[Verdict]
@@ -33,7 +31,7 @@ class Judged:
     read: str
     is_status_right: bool
     confidence: float | None
-    fields: dict[str, Verdict] = field(default_factory=dict)
+    fields: dict[Name, Verdict] = field(default_factory=dict)
     lines: Tally = field(default_factory=Counter)
     misses: list[str] = field(default_factory=list)
 
@@ -90,9 +88,9 @@ def _verdict(name: str, found: str | None, told: str | None) -> Verdict:
 
 
 def _same(name: str, found: str, told: str) -> bool:
-    if name in SUMS:
+    if name in AMOUNTS:
         return _sum(found) == _sum(told)
-    if name in ("seller", "buyer"):
+    if name in PARTIES:
         return _plain(found) == _plain(told)
     return found == told
 

@@ -7,7 +7,7 @@ from itertools import product
 from statistics import StatisticsError, correlation
 from typing import Any
 
-from forebay_agents.check.judging import NAMES, Judged, Tally
+from forebay_agents.check.judging import Judged, Tally
 from forebay_agents.check.tables import (
     VERDICTS,
     Groups,
@@ -16,6 +16,13 @@ from forebay_agents.check.tables import (
     as_text,
     percent,
 )
+from forebay_agents.findings import NAMES
+
+SURE = 0.9
+"""A confidence that is high."""
+
+BANDS = {SURE: "0.9 and more", 0.7: "0.7 to 0.9", 0.5: "0.5 to 0.7", 0.0: "below 0.5"}
+"""What confidences are grouped by: the least of each group, and what it is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,12 @@ class Report:
             for name, verdict in each.fields.items():
                 fields[name][verdict] += 1
         return {name: tally for name, tally in fields.items() if tally}
+
+    @property
+    def by_confidence(self) -> dict[str, Tally]:
+        """Return the verdicts for each group of confidences, the highest first."""
+        found = self.tallies(lambda each: _band(each.confidence))
+        return {band: found[band] for band in (*BANDS.values(), "none") if band in found}
 
     @property
     def fields(self) -> Tally:
@@ -99,12 +112,13 @@ class Report:
 
     @property
     def groups(self) -> Groups:
-        """Return the tallies that tables show: by field, kind, language, and source of words."""
+        """Return the tallies that tables show: by field, kind, language, source, confidence."""
         return {
             "field": {**self.by_field, "all fields": self.fields, "lines": self.lines},
             "kind": self.tallies(lambda each: each.kind),
             "language": self.tallies(lambda each: each.language),
             "read from": self.tallies(lambda each: each.read),
+            "confidence": self.by_confidence,
         }
 
     @property
@@ -116,6 +130,12 @@ class Report:
             f"{right} of {count} documents ended as they were to: read, or refused.",
             f"{whole} have all their fields right.",
         ]
+        rated = zip(self._confidences, self._shares, strict=True)
+        if sure := [share for confidence, share in rated if confidence >= SURE]:
+            said.append(
+                f"Of {len(sure)} documents with a confidence of {SURE} and more,"
+                f" {sum(share == 1 for share in sure)} have all their fields right."
+            )
         if self.rank_correlation is not None:
             said.append(
                 "Spearman's rank correlation of confidence with the share of right fields:"
@@ -151,12 +171,20 @@ class Report:
             "kinds": _numbers(self.groups["kind"]),
             "languages": _numbers(self.groups["language"]),
             "sources": _numbers(self.groups["read from"]),
+            "confidences": _numbers(self.groups["confidence"]),
             "lines": _numbers({"all": self.lines})["all"],
             "rank_correlation": self.rank_correlation,
             "best_correlation": self.best_correlation,
             "separation": self.separation,
             "misses": {each.document: each.misses for each in self.documents if each.misses},
         }
+
+
+def _band(confidence: float | None) -> str:
+    """Return between which numbers a confidence is."""
+    if confidence is None:
+        return "none"
+    return next(said for least, said in BANDS.items() if confidence >= least)
 
 
 def ranks(values: Sequence[float]) -> list[float]:

@@ -181,13 +181,12 @@ def _report(folder: Path) -> Report:
 
 def _truth(path: Path) -> Row:
     """Read a truth file; raises Refused for what is none."""
+    from forebay_agents.check import read_truth
+
     try:
-        truth = json.loads(path.read_bytes())
+        return read_truth(path.read_bytes())
     except ValueError as error:
-        raise Refused(f"{path} is no JSON ({error}): correct it.") from error
-    if not isinstance(truth, dict) or truth.get("status") not in ("completed", "failed"):
-        raise Refused(f'{path} is no truth file: it needs "status", completed or failed.')
-    return truth
+        raise Refused(f"{path} is no truth file: {error}. Correct it.") from error
 
 
 def _print_report(report: Report, *, as_json: bool, markdown: bool) -> None:
