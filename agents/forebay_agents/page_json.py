@@ -7,7 +7,7 @@ from forebay_agents.pages import Page, Segment, Table
 
 SCALARS = (
     *("number", "width", "height", "rotation", "text", "coverage"),
-    *("is_scanned", "is_broken", "source", "certainty", "notes"),
+    *("is_scanned", "is_broken", "needs_ocr", "source", "certainty", "notes"),
 )
 
 

@@ -46,7 +46,8 @@ class Page:
     than the PDF says, where it was printed or scanned sideways. `coverage` is the share of the
     page's area that its words cover, from 0 to 1. A page is scanned when a picture fills it and
     no text of its own is visible; words may still come from OCR, then `certainty` is OCR's own,
-    from 0 to 1. `notes` tell in sentences what could not be read.
+    from 0 to 1. A page needs OCR when it shows something, but the PDF gives no words for it, and
+    nothing else has read it. `notes` tell in sentences what could not be read.
     """
 
     number: int
@@ -59,6 +60,7 @@ class Page:
     coverage: float = 0.0
     is_scanned: bool = False
     is_broken: bool = False
+    needs_ocr: bool = False
     source: Source = "text"
     certainty: float = 1.0
     notes: list[str] = field(default_factory=list)

@@ -14,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 from forebay_agents.pages import Page
 from forebay_agents.reading.characters import Character
 from forebay_agents.reading.geometry import Frame
-from forebay_agents.reading.reader import OcrUnavailable, Reader, ocr_is_installed
+from forebay_agents.reading.reader import OcrUnavailable, PageFailed, Reader, ocr_is_installed
 from forebay_agents.reading.rows import lay_out
 from support.scans import FakeTesseract, write_scan
 
@@ -135,10 +135,9 @@ def test_languages_are_those_asked_for_and_installed(
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     write_scan(tmp_path / "scan.pdf", 1)
-    page = read(tmp_path / "scan.pdf", asked)
+    with pytest.raises(PageFailed, match=r"^OCR of page 1 failed\.$"):
+        read(tmp_path / "scan.pdf", asked)
     assert f" -l {used} " in calls.read_text()
-    assert page.is_broken
-    assert page.notes == ["OCR of page 1 failed."]
 
 
 def test_without_tesseract_ocr_is_not_there(

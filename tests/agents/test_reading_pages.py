@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from forebay_agents.pages import Box, Page
+from forebay_agents.reading import drawings, rendering
 from forebay_agents.reading import pdf as pdf_module
 from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.inspection import inspect
@@ -97,6 +98,37 @@ def test_a_page_without_words_is_blank_or_a_scan(tmp_path: Path) -> None:
     assert blank.notes == scan.notes == []
 
 
+OUTLINES = b" ".join(b"%d %d m 9 9 20 20 30 9 c f" % (n, n) for n in range(400))
+
+
+@pytest.mark.parametrize(
+    ("content", "needs_ocr"),
+    [
+        (one_page(b""), False),
+        (one_page(b"10 10 100 100 re S 20 20 m 90 90 l S"), False),
+        (one_page(b"1 g " + OUTLINES), False),
+        (one_page(OUTLINES), True),
+        (pictured(b""), True),
+        (hostile.to_unicode(b"e000"), True),
+        (one_page(OUTLINES + b" BT /F 12 Tf 50 700 Td (printed) Tj ET"), False),
+        (pictured(INVISIBLE), False),
+    ],
+    ids=["blank", "lines", "white", "outlines", "picture", "odd_font", "words", "scanned_words"],
+)
+def test_a_page_that_shows_words_which_it_does_not_give_needs_ocr(
+    content: bytes, needs_ocr: bool, tmp_path: Path
+) -> None:
+    """Pictures, letters drawn as outlines and fonts without a meaning are for OCR, if all is."""
+    assert read(tmp_path, content).needs_ocr is needs_ocr
+
+
+def test_what_is_not_looked_at_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page with more drawings than are looked at says so."""
+    monkeypatch.setattr(drawings, "OBJECTS", 10)
+    page = read(tmp_path, one_page(b"9 9 m 99 9 l S " * 11))
+    assert page.notes == ["Page 1 holds too many drawings; tables may be missing."]
+
+
 def test_words_behind_a_scan_count_and_are_trusted_less(tmp_path: Path) -> None:
     """Words without colour over a picture are a scanner's OCR: text, on a scanned page."""
     page = read(tmp_path, pictured(INVISIBLE))
@@ -176,11 +208,24 @@ def test_attached_invoices_are_found_by_their_names(tmp_path: Path) -> None:
     path = tmp_path / "invoice.pdf"
     path.write_bytes(attached(b"ZUGFeRD-invoice.xml", b"<xml/>"))
     with Reader(path, RecordedAttempt({})) as reader:
-        assert reader.attachments == {"zugferd-invoice.xml": b"<xml/>"}
+        assert reader.attached(["zugferd-invoice.xml", "factur-x.xml"], 2_000_000) == {
+            "zugferd-invoice.xml": b"<xml/>"
+        }
     path.write_bytes(attached(b"photo.jpg", b"<xml/>"))
     with Reader(path, RecordedAttempt({})) as reader:
-        assert reader.attachments == {}
+        assert reader.attached(["zugferd-invoice.xml", "factur-x.xml"], 2_000_000) == {}
         assert reader.notes == []
+
+
+def test_attachments_over_the_limit_are_named_only(tmp_path: Path) -> None:
+    """A file that is larger than asked for is left out, with a note."""
+    path = tmp_path / "invoice.pdf"
+    path.write_bytes(attached(b"factur-x.xml", b"<xml/>"))
+    with Reader(path, RecordedAttempt({})) as reader:
+        assert reader.attached(["factur-x.xml"], 5) == {}
+        assert reader.notes == [
+            "factur-x.xml inside the PDF is larger than 5 bytes and was not read."
+        ]
 
 
 def test_attachments_that_are_too_much_cost_no_page(tmp_path: Path) -> None:
@@ -188,7 +233,7 @@ def test_attachments_that_are_too_much_cost_no_page(tmp_path: Path) -> None:
     path = tmp_path / "invoice.pdf"
     path.write_bytes(hostile.attached_bomb())
     with Reader(path, RecordedAttempt({})) as reader:
-        assert reader.attachments == {}
+        assert reader.attached(["zugferd-invoice.xml", "factur-x.xml"], 2_000_000) == {}
         assert reader.notes == ["The files attached to the PDF cannot be read."]
         assert reader.page(1).text == "still here"
 
@@ -205,7 +250,7 @@ def test_a_page_is_drawn_as_it_is_shown(tmp_path: Path) -> None:
     with Reader(path, RecordedAttempt({})) as reader:
         png = reader.image(1, dpi=300)
     width = int.from_bytes(png[16:20], "big")
-    assert width * width <= 1.01 * pdf_module.PIXELS
+    assert width * width <= 1.01 * rendering.PIXELS
 
 
 def test_many_files_are_inspected_by_one_child(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 
 import pypdfium2.raw as pdfium
 
-from forebay_agents.pages import Box
+from forebay_agents.pages import Box, contains, middle
 from forebay_agents.reading.drawings import Drawings
-from forebay_agents.reading.geometry import FAR, Frame, contains, middle
+from forebay_agents.reading.geometry import FAR, Frame
 
 CHARACTERS = 200_000
 """How many characters of a page are read."""
@@ -46,10 +46,9 @@ class Character(NamedTuple):
 class Characters:
     """Hold the characters in the order drawn, and what is known of those that are left out.
 
-    `visible` counts what is drawn in a colour of its
-    own, the rest is the words behind a scan; `unknown` counts characters whose font does not tell
-    what they mean, `hidden` those that nobody sees, which are left out. `is_whole` is False when
-    the page has more than are read.
+    `visible` counts what is drawn in a colour of its own, the rest is the words behind a scan;
+    `unknown` counts characters whose font does not tell what they mean, `hidden` those that nobody
+    sees, which are left out. `is_whole` is False when the page has more than are read.
     """
 
     found: list[Character] = field(default_factory=list)

@@ -8,16 +8,15 @@ from pypdfium2 import PdfiumError
 
 from forebay_agents.page_json import as_json
 from forebay_agents.reading import inspected, wire
-from forebay_agents.reading.errors import DocumentError, OcrUnavailable
+from forebay_agents.reading.errors import DocumentError, OcrUnavailable, PageFailed
 from forebay_agents.reading.pdf import Pdf
-from forebay_agents.reading.verdicts import broken
 
 
 class Commands:
     """Hold the PDF that was opened, and answer what is asked about it.
 
-    An answer with "error" and "kind" says why a document cannot be read, one with "unavailable"
-    that OCR is not installed.
+    An answer with "error" and "kind" says why a document cannot be read, one with "page_failed"
+    why a page cannot, one with "unavailable" that OCR is not installed.
     """
 
     def __init__(self) -> None:
@@ -30,6 +29,8 @@ class Commands:
             return dict(getattr(self, f"do_{command['do']}")(**arguments))
         except DocumentError as error:
             return {"error": error.message, "kind": error.kind}
+        except PageFailed as error:
+            return {"page_failed": error.message}
         except OcrUnavailable as error:
             return {"unavailable": str(error)}
         except PdfiumError:
@@ -44,15 +45,16 @@ class Commands:
         self._pdf = Pdf(Path(path))
         return {"pages": len(self._pdf)}
 
-    def do_attachments(self, names: list[str]) -> dict[str, Any]:
-        """Return the attached files that have one of these names."""
+    def do_attachments(self, names: list[str], limit: int) -> dict[str, Any]:
+        """Return the attached files that have one of these names, and name those over the limit."""
         try:
-            found = self._open.attachments(names)
+            found, too_large = self._open.attachments(names, limit)
         except MemoryError:
             raise
         except Exception:  # a broken tree of names can fail in any way
             return {"attachments": None}
-        return {"attachments": {name: wire.from_bytes(data) for name, data in found.items()}}
+        files = {name: wire.from_bytes(data) for name, data in found.items()}
+        return {"attachments": files, "too_large": too_large}
 
     def do_page(self, number: int) -> dict[str, Any]:
         """Read a page."""
@@ -60,8 +62,8 @@ class Commands:
             page = self._open.page(number)
         except MemoryError:
             raise
-        except Exception:  # a broken page can fail in any way
-            page = broken(number, f"Page {number} is broken and was skipped.")
+        except Exception as error:  # a broken page can fail in any way
+            raise PageFailed(f"Page {number} is broken and was skipped.") from error
         return {"page": as_json(page)}
 
     def do_ocr(self, number: int, languages: list[str]) -> dict[str, Any]:
@@ -72,14 +74,17 @@ class Commands:
             page = ocr.read(self._open, number, languages)
         except (MemoryError, OcrUnavailable):
             raise
-        except Exception:  # a broken page can fail in any way, and so can tesseract
-            page = broken(number, f"OCR of page {number} failed.")
+        except Exception as error:  # a broken page can fail in any way, and so can tesseract
+            raise PageFailed(f"OCR of page {number} failed.") from error
         return {"page": as_json(page)}
 
     def do_image(self, number: int, dpi: int) -> dict[str, Any]:
         """Draw a page as PNG."""
         content = io.BytesIO()
-        self._open.image(number, dpi).save(content, "PNG")
+        try:
+            self._open.image(number, dpi).save(content, "PNG")
+        except PdfiumError as error:
+            raise PageFailed(f"Drawing page {number} failed.") from error
         return {"image": wire.from_bytes(content.getvalue())}
 
     def do_inspect(self, path: str, sample: int) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pypdfium2.raw as pdfium
 
-from forebay_agents.pages import Box
-from forebay_agents.reading.geometry import Frame, Matrix, Point, applied, times
+from forebay_agents.pages import Box, Point
+from forebay_agents.reading.geometry import Frame, Matrix, applied, times
 
 OBJECTS = 20_000
 POINTS = 50_000
@@ -30,7 +30,7 @@ IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Ruling:
     """A line that is level or upright: `at` across its direction, from `start` to `end` along."""
 
     at: float
@@ -40,14 +40,16 @@ class Rule:
 
 @dataclass(slots=True)
 class Drawings:
-    """Hold a page's pictures and rules; `is_on_top` says that its last object is a picture.
+    """Hold a page's pictures and rulings; `is_on_top` says that its last object is a picture.
 
-    `is_whole` is False when there were too many objects to look at all of them.
+    `filled` counts the points of paths that are filled with colour, as letters drawn as outlines
+    are. `is_whole` is False when there were too many objects to look at all of them.
     """
 
     pictures: list[Box] = field(default_factory=list)
-    upright: list[Rule] = field(default_factory=list)
-    level: list[Rule] = field(default_factory=list)
+    upright: list[Ruling] = field(default_factory=list)
+    level: list[Ruling] = field(default_factory=list)
+    filled: int = 0
     is_on_top: bool = False
     is_whole: bool = True
 
@@ -60,7 +62,7 @@ def look(page: Any, frame: Frame) -> Drawings:
             seen.is_whole = False
             break
         if kind == pdfium.FPDF_PAGEOBJ_PATH:
-            points -= _add_rules(seen, item, matrix, frame)
+            points -= _add_path(seen, item, matrix, frame)
         elif kind == pdfium.FPDF_PAGEOBJ_IMAGE:
             seen.pictures.append(_picture(item, matrix, frame))
         if kind in (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_IMAGE):
@@ -119,25 +121,27 @@ def _picture(item: Any, matrix: Matrix, frame: Frame) -> Box:
     return frame.box(x0, y0, x1, y1)
 
 
-def _add_rules(seen: Drawings, item: Any, matrix: Matrix, frame: Frame) -> int:
-    """Add the rules that a path draws; return how many points it has."""
-    if not _is_visible(item):
+def _add_path(seen: Drawings, item: Any, matrix: Matrix, frame: Frame) -> int:
+    """Add the rulings that a path draws; return how many points it has."""
+    is_filled, is_stroked = _colours(item)
+    if not is_filled and not is_stroked:
         return 1
+    count = min(int(pdfium.FPDFPath_CountSegments(item)), POINTS)
+    seen.filled += count if is_filled else 0
     own = times(_matrix(item), matrix)
-    count = pdfium.FPDFPath_CountSegments(item)
     first = last = None
-    for index in range(min(count, POINTS)):
+    for index in range(count):
         segment = pdfium.FPDFPath_GetPathSegment(item, index)
         here = frame.point(*applied(own, *_point(segment)))
         kind = pdfium.FPDFPathSegment_GetType(segment)
         if kind == pdfium.FPDF_SEGMENT_MOVETO:
             first = here
         elif kind == pdfium.FPDF_SEGMENT_LINETO and last:
-            _add_rule(seen, last, here)
+            _add_ruling(seen, last, here)
         if first and pdfium.FPDFPathSegment_GetClose(segment):
-            _add_rule(seen, here, first)
+            _add_ruling(seen, here, first)
         last = here
-    return max(int(count), 1)
+    return max(count, 1)
 
 
 def _point(segment: Any) -> Point:
@@ -146,21 +150,21 @@ def _point(segment: Any) -> Point:
     return x.value, y.value
 
 
-def _add_rule(seen: Drawings, one: Point, other: Point) -> None:
+def _add_ruling(seen: Drawings, one: Point, other: Point) -> None:
     (x0, y0), (x1, y1) = one, other
     if abs(x0 - x1) <= STRAIGHT and abs(y0 - y1) >= SHORTEST:
-        seen.upright.append(Rule((x0 + x1) / 2, min(y0, y1), max(y0, y1)))
+        seen.upright.append(Ruling((x0 + x1) / 2, min(y0, y1), max(y0, y1)))
     elif abs(y0 - y1) <= STRAIGHT and abs(x0 - x1) >= SHORTEST:
-        seen.level.append(Rule((y0 + y1) / 2, min(x0, x1), max(x0, x1)))
+        seen.level.append(Ruling((y0 + y1) / 2, min(x0, x1), max(x0, x1)))
 
 
-def _is_visible(item: Any) -> bool:
-    """Tell whether a path is drawn at all, and not only filled in white."""
+def _colours(item: Any) -> tuple[bool, bool]:
+    """Tell whether a path is filled, and whether it is stroked, in a colour other than white."""
     fill, stroke = c_int(), c_int()
     pdfium.FPDFPath_GetDrawMode(item, fill, stroke)
-    if stroke.value:
-        return not _is_paper(item, pdfium.FPDFPageObj_GetStrokeColor)
-    return bool(fill.value) and not _is_paper(item, pdfium.FPDFPageObj_GetFillColor)
+    is_filled = fill.value and not _is_paper(item, pdfium.FPDFPageObj_GetFillColor)
+    is_stroked = stroke.value and not _is_paper(item, pdfium.FPDFPageObj_GetStrokeColor)
+    return bool(is_filled), bool(is_stroked)
 
 
 def _is_paper(item: Any, get: Any) -> bool:

@@ -12,5 +12,13 @@ class DocumentError(Exception):
         self.message = message
 
 
+class PageFailed(Exception):
+    """Say in a sentence why a page gave no words, or no picture; others may."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
 class OcrUnavailable(Exception):
     """Say that tesseract, or all of its languages, are not installed on this machine."""

@@ -2,12 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from forebay_agents.pages import Box
+from forebay_agents.pages import Box, Point, middle
 
 FAR = 1e6
 """Points; nothing on a page is farther away than this."""
-
-Point = tuple[float, float]
 
 Matrix = tuple[float, float, float, float, float, float]
 
@@ -83,26 +81,6 @@ def as_shown(box: Box, angle: int, width: float, height: float) -> Box:
     if angle % 180:
         width, height = height, width
     return upright(box, -angle % 360, width, height)
-
-
-def union(one: Box, other: Box) -> Box:
-    """Return the smallest box around two."""
-    return (
-        min(one[0], other[0]),
-        min(one[1], other[1]),
-        max(one[2], other[2]),
-        max(one[3], other[3]),
-    )
-
-
-def middle(box: Box) -> Point:
-    """Return a box's middle."""
-    return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-
-
-def contains(box: Box, point: Point) -> bool:
-    """Tell whether a point lies in a box."""
-    return box[0] <= point[0] <= box[2] and box[1] <= point[1] <= box[3]
 
 
 def times(inner: Matrix, outer: Matrix) -> Matrix:

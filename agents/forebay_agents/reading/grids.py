@@ -5,21 +5,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from forebay_agents.pages import Box, Row, Table
-from forebay_agents.reading.drawings import Rule
-from forebay_agents.reading.geometry import Point, contains, middle
+from forebay_agents.pages import Box, Point, Row, Table, contains, middle, rounded
+from forebay_agents.reading.drawings import Ruling
 
 CLOSE = 3.0
 """Points within which two lines are one, and within which a line reaches another."""
 
-FIELDS = 40_000
-"""How many fields the lines of a page may part it into: more is a drawing, and holds no table."""
+SQUARES = 40_000
+"""How many squares the lines of a page may part it into: more is a drawing, and holds no table."""
 
-Field = tuple[int, int]
+Square = tuple[int, int]
 """A place in the grid of all lines: its column and its row."""
 
 
-def tables(upright: list[Rule], level: list[Rule], rows: list[Row]) -> list[Table]:
+def tables(upright: list[Ruling], level: list[Ruling], rows: list[Row]) -> list[Table]:
     """Return the tables with two rows and two columns or more, from the top downwards.
 
     A cell that spans several places of its table has its text in the first, at the top left. Rows
@@ -33,10 +32,10 @@ def tables(upright: list[Rule], level: list[Rule], rows: list[Row]) -> list[Tabl
 class _Grid:
     """Part the page along all of its lines, and tell which of the parts a line parts."""
 
-    def __init__(self, upright: list[Rule], level: list[Rule]) -> None:
+    def __init__(self, upright: list[Ruling], level: list[Ruling]) -> None:
         self.xs, walls = _merged(upright)
         self.ys, floors = _merged(level)
-        if len(self.xs) * len(self.ys) > FIELDS:
+        if len(self.xs) * len(self.ys) > SQUARES:
             self.xs, self.ys = [], []
         self._walls = [self._drawn(walls[x], self.ys) for x in self.xs]
         self._floors = [self._drawn(floors[y], self.xs) for y in self.ys]
@@ -52,19 +51,19 @@ class _Grid:
     def cells(self) -> list[Box]:
         """Return each rectangle that lines enclose and no line parts."""
         columns, rows = range(len(self.xs) - 1), range(len(self.ys) - 1)
-        fields = {(column, row) for column in columns for row in rows}
+        squares = {(column, row) for column in columns for row in rows}
         found = []
-        for column, row in sorted(fields):
-            cell = self._reach(column, row) if (column, row) in fields else None
-            if cell is not None and cell <= fields and self._is_enclosed(cell):
+        for column, row in sorted(squares):
+            cell = self._reach(column, row) if (column, row) in squares else None
+            if cell is not None and cell <= squares and self._is_enclosed(cell):
                 right, bottom = max(cell)
                 box = (self.xs[column], self.ys[row], self.xs[right + 1], self.ys[bottom + 1])
                 found.append(box)
-                fields -= cell
+                squares -= cell
         return found
 
-    def _reach(self, column: int, row: int) -> set[Field] | None:
-        """Return the fields from here to the next wall and floor; None where there is none."""
+    def _reach(self, column: int, row: int) -> set[Square] | None:
+        """Return the squares from here to the next wall and floor; None where there is none."""
         right, bottom = column, row
         while not self._walls[right + 1][row]:
             right += 1
@@ -76,7 +75,7 @@ class _Grid:
                 return None
         return {(x, y) for x in range(column, right + 1) for y in range(row, bottom + 1)}
 
-    def _is_enclosed(self, cell: set[Field]) -> bool:
+    def _is_enclosed(self, cell: set[Square]) -> bool:
         (left, top), (right, bottom) = min(cell), max(cell)
         rows, columns = range(top, bottom + 1), range(left, right + 1)
         return all(self._walls[left][y] and self._walls[right + 1][y] for y in rows) and all(
@@ -84,14 +83,14 @@ class _Grid:
         )
 
 
-def _merged(rules: list[Rule]) -> tuple[list[float], dict[float, list[tuple[float, float]]]]:
+def _merged(rulings: list[Ruling]) -> tuple[list[float], dict[float, list[tuple[float, float]]]]:
     """Return the places of lines, those close together as one, and the stretches they cover."""
     places: list[float] = []
     lines: dict[float, list[tuple[float, float]]] = defaultdict(list)
-    for rule in sorted(rules, key=lambda rule: rule.at):
-        if not places or rule.at - places[-1] > CLOSE:
-            places.append(rule.at)
-        lines[places[-1]].append((rule.start, rule.end))
+    for ruling in sorted(rulings, key=lambda ruling: ruling.at):
+        if not places or ruling.at - places[-1] > CLOSE:
+            places.append(ruling.at)
+        lines[places[-1]].append((ruling.start, ruling.end))
     return places, {place: list(_joined(sorted(found))) for place, found in lines.items()}
 
 
@@ -136,9 +135,7 @@ def _table(cells: list[Box], rows: list[Row]) -> Table | None:
         texts[bisect_left(ys, cell[1])][bisect_left(xs, cell[0])] = _text(cell, inside)
     kept = [column for column in range(len(xs)) if any(line[column] for line in texts)]
     filled = [[line[column] for column in kept] for line in texts if any(line)]
-    left, top, right, bottom = box
-    box = (round(left, 1), round(top, 1), round(right, 1), round(bottom, 1))
-    return Table(filled, box) if len(filled) > 1 and len(kept) > 1 else None
+    return Table(filled, rounded(box)) if len(filled) > 1 and len(kept) > 1 else None
 
 
 def _text(cell: Box, rows: Iterable[list[tuple[Point, str]]]) -> str:

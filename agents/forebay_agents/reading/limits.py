@@ -5,9 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Self
 
-from forebay_agents.reading.errors import DocumentError
+from forebay.settings import whole_number
 
 MEGABYTE = 1 << 20
+
+LEAST_MEMORY = 128
+"""Megabytes; with less the reading process does not start."""
+
+MOST = 1_000_000
+"""What no limit needs to be above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +37,16 @@ class Limits:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self:
-        """Read the limits that are set; raises DocumentError that names one which is no number."""
-        found = {}
-        for field in fields(cls):
-            name = f"FOREBAY_PARSE_{field.name.upper()}"
-            if value := environment.get(name, "").strip():
-                if not value.isdecimal() or int(value) < 1:
-                    problem = f"{name} is {value!r}: set it to a whole number above 0."
-                    raise DocumentError("infrastructure", problem)
-                found[field.name] = int(value)
-        return cls(**found)
+        """Read the limits that are set; raises SettingError that names one which cannot be."""
+        return cls(
+            **{
+                each.name: whole_number(
+                    environment,
+                    f"FOREBAY_PARSE_{each.name.upper()}",
+                    getattr(cls(), each.name),
+                    least=LEAST_MEMORY if each.name == "memory_mb" else 1,
+                    most=MOST,
+                )
+                for each in fields(cls)
+            }
+        )

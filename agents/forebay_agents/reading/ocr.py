@@ -14,7 +14,7 @@ from PIL import Image
 
 from forebay_agents.pages import Box, Page
 from forebay_agents.reading.characters import Character, Gap
-from forebay_agents.reading.drawings import Rule
+from forebay_agents.reading.drawings import Ruling
 from forebay_agents.reading.errors import OcrUnavailable
 from forebay_agents.reading.geometry import Frame
 from forebay_agents.reading.pdf import Pdf, coverage
@@ -78,7 +78,7 @@ class _Words:
     frame: Frame
     found: list[Character]
     certainty: float
-    bars: list[Rule]
+    bars: list[Ruling]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,11 @@ class _Word:
         """The word without lines beside it, and with the yen sign that looks like a backslash."""
         return re.sub(r"^\\(?=\d)", "¥", self.printed.strip("|"))
 
-    def bars(self) -> list[Rule]:
+    def bars(self) -> list[Ruling]:
         """Return the lines of a table that were taken for letters at the word's ends."""
         left, top, right, bottom = self.box
         ends = ((self.printed.startswith("|"), left), (self.printed.endswith("|"), right))
-        return [Rule(x, top, bottom) for is_there, x in ends if is_there]
+        return [Ruling(x, top, bottom) for is_there, x in ends if is_there]
 
 
 def _best(picture: Image.Image, frame: Frame, packs: str) -> _Words:

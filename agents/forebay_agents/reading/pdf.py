@@ -4,21 +4,25 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 from PIL import Image
 
 from forebay.pdf import HEADER_WINDOW, header_problem
-from forebay_agents.pages import Box, Page, Row
+from forebay_agents.pages import Page, Row
 from forebay_agents.reading import drawings
 from forebay_agents.reading.characters import Character, Characters, read
 from forebay_agents.reading.drawings import Drawings
 from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.geometry import Frame
 from forebay_agents.reading.grids import tables
+from forebay_agents.reading.rendering import Paper, draw
 from forebay_agents.reading.rows import lay_out
+
+OUTLINES = 500
+"""So many points of filled paths may be the outlines of letters."""
 
 FILLED = 0.6
 """The share of a page that pictures cover at least when the page is a scan."""
@@ -31,15 +35,8 @@ Also that of characters which run another way above which the page is turned to 
 LAYER_CERTAINTY = 0.9
 """How far the words behind a scan are trusted; how sure their OCR was, the PDF does not say."""
 
-CONTRAST = 8
-"""Of 255; less of it between the darkest and the lightest place shows no words."""
-
-PIXELS = 30_000_000
-"""How many pixels a page is drawn with at most."""
-
 ATTACHMENTS = 64
-ATTACHMENT_BYTES = 20_000_000
-"""How many attached files are looked at, and how large one may be."""
+"""How many attached files are looked at."""
 
 SHOWN_ANNOTATIONS = (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP)
 
@@ -85,26 +82,33 @@ class Pdf:
             return str(textpage.get_text_range())
 
     def image(self, number: int, dpi: int) -> Image.Image:
-        """Draw a page as shown, in grey or colours, with `dpi` dots per inch or fewer."""
+        """Draw a page as shown, with `dpi` dots per inch or fewer."""
         with closing(self._pdf[number - 1]) as page:
-            return _drawn(page, dpi / 72).convert("RGB")
+            return draw(page, dpi / 72)
 
     def frame(self, number: int) -> Frame:
         """Return how a page is shown."""
         with closing(self._pdf[number - 1]) as page:
             return _frame(page)
 
-    def attachments(self, names: Collection[str]) -> dict[str, bytes]:
-        """Return the attached files that have one of the lower-case `names`."""
+    def attachments(self, names: Collection[str], limit: int) -> tuple[dict[str, bytes], list[str]]:
+        """Return the attached files that have one of the lower-case `names`, by these.
+
+        Those with more bytes than `limit` are only named, in the second place.
+        """
         found: dict[str, bytes] = {}
+        too_large = []
         for index in range(min(self._pdf.count_attachments(), ATTACHMENTS)):
             attachment = self._pdf.get_attachment(index)
-            name = attachment.get_name().rpartition("/")[2]
-            if name.lower() in names:
-                data = bytes(attachment.get_data())
-                if len(data) <= ATTACHMENT_BYTES:
-                    found.setdefault(name.lower(), data)
-        return found
+            name = attachment.get_name().rpartition("/")[2].lower()
+            if name not in names or name in found:
+                continue
+            data = bytes(attachment.get_data())
+            if len(data) <= limit:
+                found[name] = data
+            else:
+                too_large.append(name)
+        return found, too_large
 
     def _page(self, number: int) -> Any:
         """Load a page; what is filled into its form or stamped on it is made part of it."""
@@ -152,7 +156,7 @@ def _frame(page: Any) -> Frame:
 
 def _seen(page: Any, textpage: Any, frame: Frame) -> tuple[Drawings, Characters]:
     drawn = drawings.look(page, frame)
-    return drawn, read(textpage, frame, drawn, _Paper(page, frame).is_blank)
+    return drawn, read(textpage, frame, drawn, Paper(page, frame).is_blank)
 
 
 def _usual_angle(characters: Sequence[Character]) -> int:
@@ -174,38 +178,6 @@ def _has_annotations(page: Any) -> bool:
     return False
 
 
-def _drawn(page: Any, scale: float) -> Image.Image:
-    """Draw a page; very large ones smaller than asked."""
-    width, height = page.get_size()
-    area = max(width * height, 1.0)
-    scale = min(scale, (PIXELS / area) ** 0.5, 20_000 / max(width, height, 1.0))
-    picture: Image.Image = page.render(scale=scale).to_pil()
-    return picture
-
-
-class _Paper:
-    """The page as a picture, drawn when it is first asked about."""
-
-    def __init__(self, page: Any, frame: Frame) -> None:
-        self._page = page
-        self._frame = frame
-        self._picture: Image.Image | None = None
-
-    def is_blank(self, box: Box) -> bool:
-        """Tell whether the page shows one colour only in this box."""
-        if self._picture is None:
-            turned = (self._frame.rotation - self._page.get_rotation()) % 360
-            self._picture = _drawn(self._page, 2.0).rotate(-turned, expand=True).convert("L")
-        across = self._picture.width / max(self._frame.width, 1.0)
-        down = self._picture.height / max(self._frame.height, 1.0)
-        left, top, right, bottom = box
-        edge = (bottom - top) / 4  # its neighbours above and below may be drawn on something
-        place = (left * across, (top + edge) * down, right * across + 1, (bottom - edge) * down + 1)
-        part = self._picture.crop(place)
-        darkest, lightest = cast(tuple[int, int], part.getextrema())
-        return lightest - darkest < CONTRAST
-
-
 def _page(number: int, frame: Frame, drawn: Drawings, words: Characters) -> Page:
     """Put together what a page says."""
     notes = []
@@ -218,8 +190,11 @@ def _page(number: int, frame: Frame, drawn: Drawings, words: Characters) -> Page
         notes.append(f"Page {number} holds words that nobody sees; they are left out.")
     if not words.is_whole:
         notes.append(f"Page {number} holds too many characters; some are left out.")
+    if not drawn.is_whole:
+        notes.append(f"Page {number} holds too many drawings; tables may be missing.")
     is_covered = drawings.share_covered(drawn.pictures, frame) >= FILLED
     is_scanned = is_covered and (not words.visible or drawn.is_on_top)
+    shows_something = bool(words.found or drawn.pictures or drawn.filled >= OUTLINES)
     certainty = (1.0 - unknown) * (LAYER_CERTAINTY if is_scanned else 1.0) if text else 0.0
     return Page(
         number,
@@ -231,6 +206,7 @@ def _page(number: int, frame: Frame, drawn: Drawings, words: Characters) -> Page
         tables=tables(drawn.upright, drawn.level, laid_out) if text else [],
         coverage=coverage(laid_out, frame),
         is_scanned=is_scanned,
+        needs_ocr=not text and shows_something,
         source="text" if text else "none",
         certainty=round(certainty, 3),
         notes=notes,

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import groupby
 from math import inf
 from statistics import median
 
-from forebay_agents.pages import Box
+from forebay_agents.pages import Box, union
 from forebay_agents.reading.characters import LINE_HYPHEN, Gap
-from forebay_agents.reading.geometry import union
 
 WORD_GAP = 0.12
 """Gaps up to this width are those between the letters of a word."""
@@ -58,7 +56,7 @@ class Piece:
         gap = other.box[0] - self.box[2]
         self.texts += other.texts
         self.gaps += [(gap, other.gaps[0][1]), *other.gaps[1:]]
-        self.box = union(self.box, other.box)
+        self.box = union((self.box, other.box))
         self.least = min(self.least, gap, other.least)
 
     def text(self, hyphen: str = "-") -> str:
@@ -72,7 +70,7 @@ def column(run: list[Piece]) -> Piece:
     """Return pieces that stand one under the other as one."""
     texts = [text for piece in run for text in piece.texts]
     gaps: list[tuple[float, Gap]] = [(0.0, piece.gaps[0][1]) for piece in run]
-    return Piece(texts, gaps, reduce(union, (piece.box for piece in run)), run[0].base)
+    return Piece(texts, gaps, union(piece.box for piece in run), run[0].base)
 
 
 def as_seen(pieces: list[Piece]) -> list[Piece]:

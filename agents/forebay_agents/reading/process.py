@@ -30,7 +30,7 @@ ONE_THREAD = {"OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 SECONDS_TO_START = 60
 
-PATIENCE = 3
+PATIENCE = 4
 """How many times longer than allowed an answer may take, where the processor works for others."""
 
 Loss = Literal["time", "memory", "size", "abort", "crash"]

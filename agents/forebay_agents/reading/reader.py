@@ -1,17 +1,17 @@
 """Read a PDF through a child process, so that no file harms the process that asks."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from forebay.agent import Attempt
-from forebay_agents.einvoice import KNOWN_NAMES
+from forebay_agents.einvoice import KNOWN_NAMES, SIZE_LIMIT
 from forebay_agents.page_json import from_json
 from forebay_agents.pages import Page
 from forebay_agents.reading import wire
-from forebay_agents.reading.errors import DocumentError, OcrUnavailable
+from forebay_agents.reading.errors import DocumentError, OcrUnavailable, PageFailed
 from forebay_agents.reading.limits import MEGABYTE, Limits
 from forebay_agents.reading.process import Lost, ReadingProcess
 from forebay_agents.reading.verdicts import (
@@ -25,7 +25,7 @@ from forebay_agents.reading.verdicts import (
 )
 from forebay_agents.stopping import check
 
-__all__ = ["DocumentError", "Limits", "OcrUnavailable", "Reader", "ocr_is_installed"]
+__all__ = ["DocumentError", "Limits", "OcrUnavailable", "PageFailed", "Reader", "ocr_is_installed"]
 
 RENEW_ABOVE = 160 * MEGABYTE
 """A child that holds more memory than this after a page is replaced: pdfium keeps what it read."""
@@ -70,48 +70,61 @@ class Reader:
 
     @cached_property
     def attachments(self) -> dict[str, bytes]:
-        """The attached XML files of an e-invoice by their names in lower case, mostly none."""
-        command = {"do": "attachments", "names": sorted(KNOWN_NAMES)}
+        """The attached XML files of an e-invoice."""
+        return self.attached(KNOWN_NAMES, SIZE_LIMIT)
+
+    def attached(self, names: Iterable[str], limit: int) -> dict[str, bytes]:
+        """Return the attached files with these lower-case names, by them: mostly there are none.
+
+        One with more bytes than `limit` is left out, with a note.
+        """
+        command = {"do": "attachments", "names": sorted(names), "limit": limit}
         try:
-            found = self._ask(command, self._limits.seconds_per_page, "at its attachments")
+            answer = self._ask(command, self._limits.seconds_per_page, "at its attachments")
         except Lost:
-            found = {"attachments": None}
-        if found["attachments"] is None:
+            answer = {"attachments": None}
+        if answer["attachments"] is None:
             self.notes.append("The files attached to the PDF cannot be read.")
             return {}
-        return {name: wire.to_bytes(data) for name, data in found["attachments"].items()}
+        for name in answer["too_large"]:
+            self.notes.append(
+                f"{name} inside the PDF is larger than {limit:,} bytes and was not read."
+            )
+        return {name: wire.to_bytes(data) for name, data in answer["attachments"].items()}
 
     def page(self, number: int) -> Page:
         """Read one page, counted from 1; one that cannot be read is broken and says why."""
-        return self._page({"do": "page", "number": number}, self._limits.seconds_per_page)
+        command, seconds = {"do": "page", "number": number}, self._limits.seconds_per_page
+        try:
+            return from_json(self._ask(command, seconds, self._where(number))["page"])
+        except Lost as lost:
+            problem = of_page(f"Page {number}", lost.loss, self._limits, seconds)
+            return broken(number, f"{problem} and was skipped.")
+        except PageFailed as failed:
+            return broken(number, failed.message)
 
     def ocr(self, number: int, languages: Sequence[str]) -> Page:
         """Read one page with tesseract in these languages (ISO 639-1), as far as it has them.
 
         Without any language it is read in all that are installed, which takes longer. Raises
-        OcrUnavailable when tesseract is not installed.
+        PageFailed, and OcrUnavailable when tesseract or its languages are not installed.
         """
         command = {"do": "ocr", "number": number, "languages": list(languages)}
-        return self._page(command, self._limits.seconds_per_ocr_page)
+        seconds = self._limits.seconds_per_ocr_page
+        return from_json(self._made(command, seconds, f"OCR of page {number}")["page"])
 
     def image(self, number: int, dpi: int = 150) -> bytes:
-        """Draw one page as PNG; raises DocumentError when that fails."""
+        """Draw one page as PNG; raises PageFailed."""
         command = {"do": "image", "number": number, "dpi": dpi}
-        try:
-            answer = self._ask(command, self._limits.seconds_per_page, self._where(number))
-        except Lost as lost:
-            problem = of_page(number, lost.loss, self._limits, self._limits.seconds_per_page)
-            raise DocumentError("bad_input", f"{problem}.") from lost
-        return wire.to_bytes(answer["image"])
+        seconds = self._limits.seconds_per_page
+        return wire.to_bytes(self._made(command, seconds, f"Drawing page {number}")["image"])
 
-    def _page(self, command: dict[str, Any], seconds: int) -> Page:
-        number = command["number"]
+    def _made(self, command: dict[str, Any], seconds: int, what: str) -> dict[str, Any]:
+        """Return what is made of a page; raises PageFailed."""
         try:
-            answer = self._ask(command, seconds, self._where(number))
-            return from_json(answer["page"])
+            return self._ask(command, seconds, self._where(command["number"]))
         except Lost as lost:
-            problem = of_page(number, lost.loss, self._limits, seconds)
-            return broken(number, f"{problem} and was skipped.")
+            raise PageFailed(f"{of_page(what, lost.loss, self._limits, seconds)}.") from lost
 
     def _where(self, number: int) -> str:
         return f"at page {number} of {self.pages}"

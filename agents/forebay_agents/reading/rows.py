@@ -9,14 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
 from itertools import groupby, pairwise
-from statistics import median
 
-from forebay_agents.pages import Box, Row, Segment
+from forebay_agents.pages import Box, Row, Segment, rounded, union
 from forebay_agents.reading.characters import LINE_HYPHEN, Character
-from forebay_agents.reading.drawings import Rule
-from forebay_agents.reading.geometry import Frame, as_shown, union, upright
+from forebay_agents.reading.drawings import Ruling
+from forebay_agents.reading.gaps import ONE_SPACE, widest_gaps
+from forebay_agents.reading.geometry import Frame, as_shown, upright
 from forebay_agents.reading.pieces import (
     STRAY_GAP,
     WORD_GAP,
@@ -28,20 +27,11 @@ from forebay_agents.reading.pieces import (
     on_one_line,
 )
 
-WIDE_GAP = 0.75
-"""Wider gaps part segments."""
-
-BARE_GAP = 0.38
-"""So do gaps of this width without a space in them, on a page with even spaces."""
-
 LEVEL = 0.1
 """Lines that are this close, in heights, are on the same level."""
 
 COLUMN = 4
 """So many wide characters, each right under the one before, are written from top to bottom."""
-
-ONE_SPACE = 1.3
-"""A gap of up to so many widths of the space drawn in it parts nothing, however wide the space."""
 
 LEADERS = frozenset("._·…‥ ")
 LEADER = 5
@@ -51,7 +41,7 @@ Fewer are none either where they stand alone."""
 
 
 def lay_out(
-    characters: Sequence[Character], frame: Frame, walls: Sequence[Rule] = ()
+    characters: Sequence[Character], frame: Frame, walls: Sequence[Ruling] = ()
 ) -> tuple[list[Row], str]:
     """Return the rows of a page, and its text line by line in the order drawn.
 
@@ -74,8 +64,7 @@ def lay_out(
 
 
 def _shown(box: Box, angle: int, frame: Frame) -> Box:
-    left, top, right, bottom = as_shown(box, angle, frame.width, frame.height)
-    return round(left, 1), round(top, 1), round(right, 1), round(bottom, 1)
+    return rounded(as_shown(box, angle, frame.width, frame.height))
 
 
 def _pieces(characters: Sequence[Character], angle: int, frame: Frame) -> Iterator[Piece]:
@@ -97,16 +86,16 @@ def _slanted(characters: Sequence[Character]) -> list[Row]:
     if not characters:
         return []
     text = "".join(f" {c.text}" if c.gap else c.text for c in characters)
-    return [[Segment(text.strip(), reduce(union, (c.box for c in characters)))]]
+    return [[Segment(text.strip(), union(c.box for c in characters))]]
 
 
 class _Layout:
     """Lay out the words of one direction."""
 
-    def __init__(self, pieces: Sequence[Piece], walls: Sequence[Rule]) -> None:
+    def __init__(self, pieces: Sequence[Piece], walls: Sequence[Ruling]) -> None:
         self._walls = sorted(walls, key=lambda wall: wall.at)
         self._places = [wall.at for wall in self._walls]
-        self._bare_gap, self._wide_gap = _widest_gaps(pieces)
+        self._bare_gap, self._wide_gap = widest_gaps(pieces)
         level, self._columns = _columns(pieces)
         self._drawn = list(self._runs(level))
 
@@ -166,51 +155,6 @@ class _Layout:
         return False
 
 
-def _widest_gaps(pieces: Sequence[Piece]) -> tuple[float, float]:
-    """Return how wide gaps without and with a space may be inside of a cell, in heights.
-
-    The first is narrow where spaces between words are drawn, or all about equally wide. Gaps
-    between letters that are all set apart, as in a title, tell nothing.
-    """
-    if pitch := _pitch(pieces):
-        return ONE_SPACE * pitch, ONE_SPACE * pitch
-    if words := _gaps_of_words(pieces):
-        return WIDE_GAP, max(WIDE_GAP, 1.6 * median(words))
-    gaps, drawn, was_close = [], 0, False
-    for one, other in pairwise(pieces):
-        gap = (other.box[0] - one.box[2]) / lower_height(one, other)
-        is_close = gap <= WORD_GAP
-        if was_close and not is_close and gap <= WIDE_GAP and on_one_line(one, other):
-            gaps.append(gap)
-            drawn += other.gaps[0][1] == "meant"
-        was_close = is_close
-    usual = median(gaps) if gaps else 0.0
-    even = sum(abs(gap - usual) <= 0.2 * usual for gap in gaps)
-    is_even = max(drawn, even) >= 0.6 * len(gaps)
-    return max(BARE_GAP, 1.4 * usual) if is_even else WIDE_GAP, WIDE_GAP
-
-
-def _gaps_of_words(pieces: Sequence[Piece]) -> list[float]:
-    """Return the gaps in a line between pieces that are whole words, as OCR gives them."""
-    if sum(len(piece.texts[0]) for piece in pieces) < 2 * len(pieces):
-        return []
-    pairs = [(one, other) for one, other in pairwise(pieces) if on_one_line(one, other)]
-    gaps = [(other.box[0] - one.box[2]) / lower_height(one, other) for one, other in pairs]
-    return [gap for gap in gaps if 0 < gap < 1.5]
-
-
-def _pitch(pieces: Sequence[Piece]) -> float:
-    """Return how wide each letter is, in heights, where all are equally wide; else 0."""
-    widths = [
-        (piece.box[2] - piece.box[0]) / max(piece.height, 1.0)
-        for piece in pieces
-        if piece.texts[0].isalpha() and not is_wide(piece.texts[0])
-    ]
-    usual = median(widths) if len(widths) >= 10 else 0.0
-    even = sum(abs(width - usual) <= 0.1 * usual for width in widths)
-    return usual if len(widths) and even >= 0.9 * len(widths) else 0.0
-
-
 def _columns(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
     """Part what is written level from columns, which Japanese is written in from top to bottom."""
     level: list[Piece] = []
@@ -256,7 +200,7 @@ def _is_title(run: Row) -> bool:
 
 
 def _title(run: Row) -> Segment:
-    return Segment("".join(s.text for s in run), reduce(union, (s.box for s in run)))
+    return Segment("".join(s.text for s in run), union(s.box for s in run))
 
 
 def _lines(runs: list[Piece]) -> list[list[Piece]]:

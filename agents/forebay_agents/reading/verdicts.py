@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay_agents.pages import Page
-from forebay_agents.reading.errors import DocumentError, OcrUnavailable
+from forebay_agents.reading.errors import DocumentError, OcrUnavailable, PageFailed
 from forebay_agents.reading.limits import MEGABYTE, Limits
 from forebay_agents.reading.process import Loss
 
@@ -32,6 +32,8 @@ def raise_errors(answer: dict[str, Any]) -> None:
     """Raise the error that a child's answer tells."""
     if problem := answer.get("error"):
         raise DocumentError(answer["kind"], problem)
+    if problem := answer.get("page_failed"):
+        raise PageFailed(problem)
     if problem := answer.get("unavailable"):
         raise OcrUnavailable(problem)
 
@@ -44,30 +46,25 @@ def of_document(loss: Loss, limits: Limits) -> DocumentError:
         case "memory":
             what = f"Opening the PDF needs more than {limits.memory_mb} MB of memory"
         case "abort":
-            what = f"Opening the PDF failed, mostly because {_little_memory(limits)}"
+            what = f"Opening the PDF seems to need more than {limits.memory_mb} MB of memory"
         case _:
             what = "The PDF is broken: the reader fails on it"
     return DocumentError("bad_input", f"{what}; export it again.")
 
 
-def of_page(number: int, loss: Loss, limits: Limits, seconds: int) -> str:
-    """Return what is wrong with a page on which the child was lost, without the full stop."""
+def of_page(what: str, loss: Loss, limits: Limits, seconds: int) -> str:
+    """Return what is wrong with a page, or with what was made of it, without the full stop."""
     match loss:
         case "time":
-            return f"Page {number} takes longer than {seconds} seconds to read"
+            return f"{what} takes longer than {seconds} seconds"
         case "memory":
-            return f"Page {number} needs more than {limits.memory_mb} MB of memory"
+            return f"{what} needs more than {limits.memory_mb} MB of memory"
         case "abort":
-            return f"Page {number} failed, mostly because {_little_memory(limits)},"
+            return f"{what} seems to need more than {limits.memory_mb} MB of memory"
         case "size":
-            return f"Page {number} holds more than can be handled"
+            return f"{what} gives more than can be handled"
         case "crash":
-            return f"Page {number} is broken"
-
-
-def _little_memory(limits: Limits) -> str:
-    """Return what an abort tells: pdfium ends so without memory, others where they are broken."""
-    return f"{limits.memory_mb} MB of memory are not enough for it"
+            return f"{what} makes the reader crash"
 
 
 def of_pages(losses: int) -> DocumentError:
