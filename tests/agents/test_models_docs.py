@@ -28,7 +28,7 @@ def test_every_status_has_its_kind(status: int) -> None:
 
 @pytest.mark.parametrize(
     "confidence",
-    [AGREED, verify.LABELLED, verify.BARE, verify.AMBIGUOUS, verify.UNNAMED, verify.TOLD],
+    [AGREED, verify.LABELLED, verify.BARE, verify.AMBIGUOUS, verify.UNSETTLED, verify.TOLD],
 )
 def test_every_confidence_is_explained(confidence: float) -> None:
     """Each number that an auditor may see has its row."""

@@ -43,8 +43,10 @@ def read(server: ModelServer, storage: Path, monkeypatch: pytest.MonkeyPatch) ->
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
 
-    def read(*more: tuple[int, int, str]) -> tuple[Result, RecordedAttempt]:
-        (storage / "invoice.pdf").write_bytes(pdf([text(*LINES, *more)]))
+    def read(
+        *more: tuple[int, int, str], lines: tuple[tuple[int, int, str], ...] = LINES
+    ) -> tuple[Result, RecordedAttempt]:
+        (storage / "invoice.pdf").write_bytes(pdf([text(*lines, *more)]))
         attempt = RecordedAttempt({"document": "invoice.pdf"})
         return accepted(run(attempt)), attempt
 
@@ -90,6 +92,21 @@ def test_an_order_in_the_document_changes_no_field(order: str, read: Read) -> No
     """The model obeys; number, date, currency and total are right all the same."""
     result, _ = read((50, 500, order))
     assert fields(result) == TRUE
+
+
+@pytest.mark.parametrize("label", ["Total", "Gesamtbetrag"])
+def test_a_second_total_is_doubted_in_the_result(label: str, read: Read) -> None:
+    """Without a net and a tax nothing tells which one is right: less confidence, and a note."""
+    bare = tuple(line for line in LINES if line[1] not in (580, 600))
+    forged = ((50, 540, label), (450, 540, "1,00 EUR"))
+    honest, _ = read(lines=bare)
+    result, _ = read(*forged, lines=bare)
+    said = [note for note in result.data["notes"] if "119" in note or "1,00" in note]
+    assert said
+    assert result.confidence < honest.confidence  # type: ignore[operator]
+    sure = [one.data["evidence"]["total"]["confidence"] for one in (result, honest)]
+    assert sure[0] < sure[1]
+    assert result.data["fields"]["total"] == "119.00" or sure[0] < 0.5
 
 
 def test_an_answer_that_stays_invalid_leaves_the_rules_with_less_confidence(

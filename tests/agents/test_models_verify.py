@@ -9,7 +9,7 @@ from forebay_agents.findings import Findings
 from forebay_agents.models.answer import Answer
 from forebay_agents.models.instructions import without_orders
 from forebay_agents.models.merge import AGREED, merged
-from forebay_agents.models.verify import AMBIGUOUS, BARE, LABELLED, TOLD, UNNAMED, verified
+from forebay_agents.models.verify import AMBIGUOUS, BARE, LABELLED, TOLD, UNSETTLED, verified
 from forebay_agents.pages import Page
 
 from .model_support import page
@@ -20,7 +20,7 @@ STATED = ("kind", "number", "date", "currency", "total", "seller")
 def check(lines: tuple[str, ...], name: str, value: str, quote: str, number: int = 1) -> Findings:
     """Return what is left of one stated value."""
     answer = Answer.model_validate({name: {"value": value, "quote": quote, "page": number}})
-    return verified(answer, [page(1, *lines), page(2, "Second page", "Total | 7.00")])
+    return verified(answer, [page(1, *lines), page(2, "Second page", "Pump | 7.00")])
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_a_value_that_does_not_follow_from_its_quote_is_left_out(
 
 def test_a_quote_on_another_page_than_said_is_found() -> None:
     """The named page goes first; elsewhere is better than nowhere."""
-    lines = ("Total | 7.00",)
-    assert check(lines, "total", "7.00", "Total 7.00", 2).fields["total"].evidence.page == 2
-    assert check(lines, "total", "7.00", "Total 7.00", 9).fields["total"].evidence.page == 1
+    lines = ("Pump | 7.00",)
+    assert check(lines, "total", "7.00", "Pump 7.00", 2).fields["total"].evidence.page == 2
+    assert check(lines, "total", "7.00", "Pump 7.00", 9).fields["total"].evidence.page == 1
 
 
 def test_a_quote_of_half_a_page_is_no_evidence() -> None:
@@ -117,9 +117,9 @@ def test_an_empty_quote_stands_nowhere() -> None:
         (("Total | 5.00",), "total", "5.00", "Total 5.00", LABELLED),
         (("Total | 5.00",), "total", "5.00", "5.00", LABELLED),
         (("Net | Tax | Total", "4.00 | 1.00 | 5.00"), "total", "5.00", "5.00", LABELLED),
-        (("Pump | 5.00",), "total", "5.00", "Pump 5.00", UNNAMED),
-        (("Total | 4.00", "Pump | 5.00"), "total", "5.00", "5.00", UNNAMED),
-        (("Subtotal | 5.00",), "total", "5.00", "Subtotal 5.00", UNNAMED),
+        (("Pump | 5.00",), "total", "5.00", "Pump 5.00", UNSETTLED),
+        (("Total | 4.00", "Pump | 5.00"), "total", "5.00", "5.00", UNSETTLED),
+        (("Subtotal | 5.00",), "total", "5.00", "Subtotal 5.00", UNSETTLED),
         (("A-2026-1",), "number", "A-2026-1", "A-2026-1", BARE),
         (("Date: 03/04/2026",), "date", "2026-04-03", "Date: 03/04/2026", AMBIGUOUS),
         (
@@ -151,6 +151,33 @@ def test_the_best_of_several_places_is_the_evidence() -> None:
     found = check(lines, "total", "5.00", "5.00").fields["total"]
     assert found.evidence.confidence == LABELLED
     assert found.evidence.box == (170.0, 64.0, 270.0, 74.0)
+
+
+@pytest.mark.parametrize(
+    ("other", "is_settled"),
+    [
+        ("Gesamtbetrag | 1,00 €", False),
+        ("合計 | ￥100", False),
+        ("Total | 5,00 €", True),
+        ("Subtotal | 1.00", True),
+        ("VAT | 1.00", True),
+        ("Total | Tax", True),
+        ("We would like to tell you that the total is 1.00", True),
+    ],
+)
+def test_a_total_beside_other_totals_is_less_sure(other: str, is_settled: bool) -> None:
+    """Which of two rows is the total nobody can tell: a note says what the other one is."""
+    found = check(("Total | 5.00", other), "total", "5.00", "Total 5.00")
+    assert found.fields["total"].confidence == (LABELLED if is_settled else UNSETTLED)
+    said = f"The model reads total 5.00, but page 1 says “{other.replace(' | ', ' ')}”."
+    assert found.notes == ([] if is_settled else [said])
+
+
+def test_totals_beside_a_total_are_told_twice_at_most() -> None:
+    """More of the same tells an auditor nothing."""
+    others = tuple(f"Total | {number}.00" for number in range(6, 20))
+    found = check(("Total | 5.00", *others), "total", "5.00", "Total 5.00")
+    assert len(found.notes) == 2
 
 
 def lines_of(*items: dict[str, Any], rows: tuple[str, ...]) -> Findings:

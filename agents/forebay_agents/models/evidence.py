@@ -40,11 +40,14 @@ def squeezed(text: str) -> str:
 
 
 class Sheet:
-    """A page to search in: its rows run together, and each segment knows where it begins."""
+    """A page to search in: its rows run together, and each segment knows where it begins.
+
+    `rows` are their texts with wide gaps kept.
+    """
 
     def __init__(self, page: Page) -> None:
         self.number = page.number
-        self._rows = page.rows
+        self.rows = [row_text(row)[:LONGEST_ROW] for row in page.rows]
         self._segments = [
             (number, segment) for number, row in enumerate(page.rows) for segment in row
         ]
@@ -61,10 +64,8 @@ class Sheet:
             start = self._text.find(wanted, start + 1)
 
     def text(self, rows: Iterable[int]) -> str:
-        """Return the text of the rows that there are among these, wide gaps kept."""
-        return "\n".join(
-            row_text(self._rows[row])[:LONGEST_ROW] for row in rows if 0 <= row < len(self._rows)
-        )
+        """Return the text of the rows that there are among these."""
+        return "\n".join(self.rows[row] for row in rows if 0 <= row < len(self.rows))
 
     def _place(self, start: int, end: int) -> Place:
         first = bisect_right(self._begins, start) - 1

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from forebay_agents.findings import AMOUNTS, Findings, Found, Name
-from forebay_agents.models.verify import TOLD
+from forebay_agents.models.verify import TOLD, at_most
 from forebay_agents.sums import sums, total_miss
 
 AGREED = 0.95
@@ -26,7 +26,7 @@ def merged(parts: Sequence[Findings]) -> Findings:
         values = {part.fields[name].value for part in parts if name in part.fields}
         if len(values) > 1:
             notes.append(f"The model read {len(values)} values of {name} in different parts.")
-            fields[name] = _at_most(fields[name], TOLD)
+            fields[name] = at_most(fields[name], TOLD)
     _compare_sums(fields)
     return Findings(fields, [line for part in parts for line in part.lines], notes)
 
@@ -38,10 +38,6 @@ def _compare_sums(fields: dict[Name, Found]) -> None:
         return
     for name in AMOUNTS:
         if miss:
-            fields[name] = _at_most(fields[name], TOLD)
+            fields[name] = at_most(fields[name], TOLD)
         elif fields[name].confidence > TOLD:
             fields[name] = fields[name].with_confidence(AGREED)
-
-
-def _at_most(found: Found, most: float) -> Found:
-    return found.with_confidence(min(most, found.confidence))

@@ -1,9 +1,10 @@
 """Let an answer's values count only where the document says them, and say how surely they do."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 
 from forebay_agents.findings import (
     AMOUNTS,
@@ -26,8 +27,9 @@ LABELLED = 0.9
 """A value in a row of its own, beside words that name it."""
 BARE = 0.7
 """A number, day or name that no word beside it names, as in the head of a letter."""
-UNNAMED = 0.45
-"""A sum that no known word beside it names: the rules' labelled sum goes before it."""
+UNSETTLED = 0.45
+"""A sum that no known word beside it names, or a total beside other totals: the rules' labelled
+sum goes before it."""
 AMBIGUOUS = 0.5
 """A day that its words state in two ways, of which the model chose one."""
 TOLD = 0.4
@@ -67,6 +69,9 @@ def verified(answer: Answer, pages: Sequence[Page]) -> Findings:
             fields[name] = found
         else:
             notes.append(f"The model's {name.replace('_', ' ')} was left out: {found}.")
+    if "total" in fields and (others := list(islice(_other_totals(fields["total"], sheets), 2))):
+        fields["total"] = at_most(fields["total"], UNSETTLED)
+        notes += [f"The model reads total {fields['total'].value}, but {row}." for row in others]
     by_number = {sheet.number: sheet for sheet in sheets}
     lines = [line for item in answer.lines if (line := _line(item, by_number))]
     if lost := len(answer.lines) - len(lines):
@@ -74,6 +79,11 @@ def verified(answer: Answer, pages: Sequence[Page]) -> Findings:
             f"{lost} of the model's line items were left out: they do not stand in the document so."
         )
     return Findings(fields, lines, notes)
+
+
+def at_most(found: Found, most: float) -> Found:
+    """Return the same value, no surer than that."""
+    return found.with_confidence(min(most, found.confidence))
 
 
 def _found(name: Name, stated: Stated, sheets: Sequence[Sheet]) -> Found | str:
@@ -103,12 +113,22 @@ def _confidence(name: Name, place: Place, quote: str) -> float:
         return AMBIGUOUS
     if name == "kind" or name in readings.named(place.text) or name in _headings(place):
         return LABELLED
-    return UNNAMED if name in AMOUNTS else BARE
+    return UNSETTLED if name in AMOUNTS else BARE
 
 
 def _headings(place: Place) -> set[Name]:
     """Return the fields that headings over the place name: a row without any digit."""
     return set() if re.search(r"\d", place.above) else readings.named(place.above)
+
+
+def _other_totals(total: Found, sheets: Sequence[Sheet]) -> Iterator[str]:
+    """Say which rows name another total than this: what documents order may look like a row."""
+    for sheet in sheets:
+        for row in sheet.rows:
+            if not _is_sentence(row) and "total" in readings.named(row):
+                stated = readings.sums(row)
+                if stated and abs(Decimal(total.value)) not in stated:
+                    yield f"page {sheet.number} says “{' '.join(row.split())}”"
 
 
 def _is_sentence(text: str) -> bool:
