@@ -8,9 +8,17 @@ from typing import Any
 import pytest
 
 from forebay.agent import Result, Retry
-from forebay_agents.models.settings import API_KEY, BASE_URL, NAME
+from forebay_agents.models.settings import (
+    API_KEY,
+    BASE_URL,
+    NAME,
+    VISION_API_KEY,
+    VISION_BASE_URL,
+    VISION_NAME,
+)
 from forebay_agents.parse_document import run
 from forebay_lab.model_server import Fault, ModelServer, Simulation
+from support.scans import write_scan
 
 from .conftest import RecordedAttempt, accepted
 from .pdfs import pdf, text
@@ -133,3 +141,25 @@ def test_a_refusal_fails_the_attempt_only(server: ModelServer, read: Read) -> No
     assert refused.value.after is not None
     assert refused.value.after.total_seconds() == 9
     assert fields(read()[0]) == TRUE
+
+
+def test_scans_are_read_by_the_vision_model(
+    server: ModelServer, storage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words, the calls and one note on the model and its prompt are in the result."""
+    server.simulation.transcript = ["Rechnung", "Rechnungsnummer: RE-1"]
+    for name, value in {
+        VISION_BASE_URL: server.base_url,
+        VISION_API_KEY: "secret-key",
+        VISION_NAME: "simulated-vision",
+    }.items():
+        monkeypatch.setenv(name, value)
+    write_scan(storage / "scan.pdf", 3)
+    attempt = RecordedAttempt({"document": "scan.pdf"})
+    data = run(attempt).data
+    assert data["fields"]["number"] == "RE-1"
+    assert [page["source"] for page in data["pages"]] == ["vision"] * 3
+    assert [call["call_id"] for call in attempt.calls] == ["vision-1", "vision-2", "vision-3"]
+    assert [note for note in data["notes"] if "vision" in note] == [
+        "Scanned pages were read by the vision model simulated-vision with the prompt vision-v1."
+    ]
