@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from forebay import jsonb
 from forebay.agent import Result
 from forebay.storage import Storage
-from forebay_agents.findings import Findings
+from forebay_agents.findings import NAMES, Findings
 from forebay_agents.pages import Page
 from forebay_agents.result_json import evidence_entry, line_entry, page_entry, table_entry
 from forebay_agents.spool import Spool
@@ -103,9 +103,9 @@ class ResultBuilder:
         for line in findings.lines:
             self.parts["lines"].add(line_entry(line))
         fields = {
-            name: found
-            for name, found in findings.fields.items()
-            if len(found.value) <= VALUE_LENGTH
+            name: findings.fields[name]
+            for name in NAMES
+            if name in findings.fields and len(findings.fields[name].value) <= VALUE_LENGTH
         }
         data: dict[str, Any] = {
             "fields": {field: found.value for field, found in fields.items()},
@@ -130,9 +130,9 @@ class ResultBuilder:
 
 def _unread(pages: Sequence[Page]) -> Iterable[str]:
     """Say in a sentence which pages nobody could read, or that there was nothing to read."""
-    scans = [page.number for page in pages if page.is_scanned and page.source == "none"]
-    if scans:
-        yield f"Scanned and not read, for want of OCR and of a vision model: {_spans(scans)}."
+    unread = [page.number for page in pages if page.needs_ocr]
+    if unread:
+        yield f"Shown as pictures or drawings, and not read: {_spans(unread)}."
     elif all(page.source == "none" and not page.is_broken for page in pages):
         yield "No page has text: the document is blank."
 

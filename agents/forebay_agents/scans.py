@@ -1,4 +1,4 @@
-"""Read pages that are pictures: with a vision model, else with OCR, else not at all."""
+"""Read pages whose words the PDF does not give: with a vision model, else with OCR."""
 
 from dataclasses import replace
 
@@ -7,15 +7,18 @@ from forebay_agents.checkpoints import Checkpoints
 from forebay_agents.models import Vision
 from forebay_agents.page_json import as_json, from_json
 from forebay_agents.pages import Page
-from forebay_agents.reading.reader import DocumentError, OcrUnavailable, Reader, ocr_is_installed
+from forebay_agents.reading.errors import OcrUnavailable, PageFailed
+from forebay_agents.reading.reader import Reader, ocr_is_installed
 from forebay_agents.rules import language_of
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "ja")
 """What OCR looks for, as far as tesseract has the language."""
 
+NOBODY = "Pictures of text are read where tesseract is installed or a vision model is configured."
+
 
 class ScanReader:
-    """Read the scanned pages of an open document; a page that was read before is not read again."""
+    """Read such pages of an open document; what was read before is not read again."""
 
     def __init__(self, reader: Reader, attempt: Attempt, checkpoints: Checkpoints) -> None:
         self._reader = reader
@@ -26,39 +29,42 @@ class ScanReader:
         self._language: str | None = None
 
     def read(self, page: Page) -> Page:
-        """Return the page with its words; as it is, when it is no scan or nothing can read it."""
-        if not page.is_scanned or page.source != "none":
+        """Return the page with its words; as it is, when it needs no OCR or nothing can read it."""
+        if not page.needs_ocr:
             return page
+        notes = list(page.notes)
+        read = self._by_vision(page, notes) or self._by_ocr(page, notes)
+        if read is None:
+            return replace(page, notes=notes)
+        told = list(dict.fromkeys([*notes, *read.notes]))
+        return replace(read, is_scanned=page.is_scanned, needs_ocr=False, notes=told)
+
+    def _by_vision(self, page: Page, notes: list[str]) -> Page | None:
+        """Return what the vision model reads; None, with a note if it was asked."""
         if self._vision is None:
-            return self._by_ocr(page)
+            return None
         try:
-            return self._by_vision(self._vision, page)
-        except (Reject, DocumentError) as error:  # this page only: others may be read
-            reason = error.reason if isinstance(error, Reject) else error.message
-            note = f"The vision model did not read page {page.number}: {reason}"
-            read = self._by_ocr(page)
-            return replace(read, notes=[*read.notes, note])
+            png = self._reader.image(page.number)
+            return self._vision.read(page.number, png, page, self._attempt, self._checkpoints)
+        except Reject as refusal:
+            notes.append(f"The vision model did not read page {page.number}: {refusal.reason}")
+        except PageFailed as failure:
+            notes.append(failure.message)
+        return None
 
-    def _by_vision(self, vision: Vision, page: Page) -> Page:
-        return vision.read(
-            page.number,
-            self._reader.image(page.number),
-            page,
-            self._attempt,
-            self._checkpoints,
-        )
-
-    def _by_ocr(self, page: Page) -> Page:
-        if not self._has_ocr:
-            return page
+    def _by_ocr(self, page: Page, notes: list[str]) -> Page | None:
+        """Return what OCR reads, which is kept; None, with a note, when it cannot."""
         key = f"ocr-{page.number}"
         read = self._checkpoints.get(key, from_json)
         if read is None:
             try:
                 read = self._ocr(page.number)
-            except OcrUnavailable:  # there is tesseract, but no language for it
-                self._has_ocr = False
-                return page
+            except OcrUnavailable:
+                notes += [] if self._vision else [NOBODY]
+                return None
+            except PageFailed as failure:
+                notes.append(failure.message)
+                return None
             self._checkpoints.put(key, as_json(read))
         self._language = self._language or language_of(read)
         return read
@@ -68,6 +74,8 @@ class ScanReader:
 
         With several languages at once tesseract reads fewer accents, and is slower.
         """
+        if not self._has_ocr:
+            raise OcrUnavailable
         if self._language:
             return self._reader.ocr(number, [self._language])
         read = self._reader.ocr(number, LANGUAGES)

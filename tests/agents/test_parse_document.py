@@ -16,9 +16,10 @@ from forebay_agents.findings import Findings
 from forebay_agents.models import Model, Vision
 from forebay_agents.pages import Page, Segment
 from forebay_agents.parse_document import run
+from forebay_agents.reading.errors import PageFailed
 from forebay_agents.reading.reader import Reader
 from forebay_agents.rules.lines import LineReader
-from forebay_agents.scans import LANGUAGES
+from forebay_agents.scans import LANGUAGES, NOBODY
 from forebay_agents.spool import Spool
 from forebay_lab.samples import write_samples
 from support.scans import FakeTesseract, write_scan
@@ -282,10 +283,53 @@ def test_scans_without_ocr_are_told(storage: Path, monkeypatch: pytest.MonkeyPat
     write_scan(storage / "scan.pdf", 2)
     result = run(RecordedAttempt({"document": "scan.pdf"}))
     assert result.data["notes"] == [
-        "Scanned and not read, for want of OCR and of a vision model: pages 1-2."
+        "Shown as pictures or drawings, and not read: pages 1-2.",
+        NOBODY,
     ]
     assert result.confidence is not None
     assert result.confidence < 0.1
+
+
+def test_ocr_that_fails_costs_a_page_and_is_tried_again(
+    storage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page whose OCR takes too long is told as a scan that was not read; the next attempt may."""
+    failing = {2}
+
+    def ocr(reader: Reader, number: int, languages: Sequence[str]) -> Page:
+        if number in failing:
+            raise PageFailed(f"OCR of page {number} takes longer than 90 seconds.")
+        return Page(number, 300, 400, text=f"read {number}", is_scanned=True, source="ocr")
+
+    monkeypatch.setattr(Reader, "ocr", ocr)
+    monkeypatch.setattr("forebay_agents.scans.ocr_is_installed", lambda: True)
+    write_scan(storage / "scan.pdf", 3)
+    data = run(RecordedAttempt({"document": "scan.pdf"})).data
+    assert [page["source"] for page in data["pages"]] == ["ocr", "none", "ocr"]
+    assert all(page["is_scanned"] and page["width"] == 300 for page in data["pages"])
+    assert data["notes"] == [
+        "Shown as pictures or drawings, and not read: page 2.",
+        "OCR of page 2 takes longer than 90 seconds.",
+    ]
+    failing.clear()
+    assert "read 2" in run(RecordedAttempt({"document": "scan.pdf"})).data["text"]
+
+
+def test_checkpoints_of_a_rejected_document_go(
+    storage: Path, tesseract: Callable[[float], FakeTesseract], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was paid for a document that no attempt can read is of no use to anybody."""
+    tesseract(0)
+    write_scan(storage / "scan.pdf", 2)
+
+    def refuse(*_: object, **__: object) -> Findings:
+        assert list(storage.glob("scan.pdf.forebay/*"))
+        raise Reject("The model's context is too small.", "context_too_long")
+
+    monkeypatch.setattr("forebay_agents.parse_document.combine", refuse)
+    with pytest.raises(Reject):
+        run(RecordedAttempt({"document": "scan.pdf"}))
+    assert [path.name for path in storage.iterdir()] == ["scan.pdf"]
 
 
 class FakeVision:

@@ -144,12 +144,12 @@ def test_only_the_edges_are_held() -> None:
         ([Page(1, source="none")], ["No page has text: the document is blank."]),
         ([TEXT, Page(2, source="none")], []),
         (
-            [Page(n, source="none", is_scanned=n != 4) for n in range(1, 8)],
-            ["Scanned and not read, for want of OCR and of a vision model: pages 1-3, 5-7."],
+            [Page(n, source="none", needs_ocr=n != 4) for n in range(1, 8)],
+            ["Shown as pictures or drawings, and not read: pages 1-3, 5-7."],
         ),
         (
-            [TEXT, Page(2, source="none", is_scanned=True)],
-            ["Scanned and not read, for want of OCR and of a vision model: page 2."],
+            [TEXT, Page(2, source="none", needs_ocr=True)],
+            ["Shown as pictures or drawings, and not read: page 2."],
         ),
         ([Page(1, source="none", is_broken=True, notes=["broken"])], ["broken"]),
     ],
