@@ -11,7 +11,7 @@ from forebay_agents.rules.language import find_language
 from forebay_agents.rules.money import find_currency
 from forebay_agents.rules.numbers import find_number
 from forebay_agents.rules.places import Document
-from forebay_agents.rules.seller import find_labelled_seller, find_seller
+from forebay_agents.rules.seller import find_labelled_seller, find_orderer, find_seller, is_company
 from forebay_agents.rules.totals import find_totals
 from forebay_agents.rules.when import Calendar, find_date
 
@@ -56,13 +56,18 @@ def _parties(document: Document, kind: str) -> dict[Name, Found | None]:
     """Find seller and buyer, each of which helps to tell the other.
 
     A buyer that a label names comes first. Else the seller does, unless that leaves no buyer: then
-    it may be the buyer's address that was taken for a letterhead.
+    it may be the buyer's address that was taken for a letterhead. Orders name the seller, and have
+    the buyer in their letterhead.
     """
     if kind in ("report", "form"):
         return {}
     labelled = find_labelled_buyer(document, kind)
     if kind == "contract":
         return {"seller": find_labelled_seller(document), "buyer": labelled}
+    vendor = find_labelled_seller(document) if kind == "order" else None
+    if vendor:
+        orderer = None if labelled and is_company(labelled) else find_orderer(document, vendor)
+        return {"seller": vendor, "buyer": orderer or labelled}
     if labelled:
         return {"seller": find_seller(document, labelled.value), "buyer": labelled}
     seller = find_seller(document)

@@ -53,7 +53,7 @@ def find_number(document: Document, kind: str) -> Found | None:
         list(_labelled(document, "invoice", 0.7)) if kind in ("receipt", "credit_note") else [],
         list(_in_sentences(document, kind)) if kind else [],
         list(_bare(document)),
-        list(_labelled(document, "reference", 0.5)),
+        [*_labelled(document, "reference", 0.5), *_in_sentences(document, "reference")],
     ):
         if offered:
             return choose(document, offered)

@@ -52,6 +52,18 @@ def find_labelled_seller(document: Document) -> Found | None:
     return found(document, max(offered, key=lambda each: each.confidence)) if offered else None
 
 
+def find_orderer(document: Document, vendor: Found) -> Found | None:
+    """Return the name in the letterhead of an order that another company is to fill."""
+    mentions = [each for each in _mentions(document) if not is_same(each.name, vendor.value)]
+    offered = [each for each in _scored(document, mentions) if each.confidence >= ENOUGH]
+    return choose(document, offered)
+
+
+def is_company(party: Found) -> bool:
+    """Tell whether a party's name has a legal form."""
+    return next(companies(party.value), None) is not None
+
+
 def find_seller(document: Document, buyer: str | None = None) -> Found | None:
     """Return the name of the issuer; the buyer, where a label names one, is never it."""
     known = core(buyer) if buyer else None

@@ -51,7 +51,8 @@ def stated(document: Document, name: str, confidence: float) -> Iterator[Sum]:
         if before:
             yield _sum(document, spot, before[0], spot, sure)
         elif beside:
-            yield _sum(document, spot, *_chief(document, beside, name), sure)
+            has_words = len(re.findall(r"[^\W\d]{3,}", _before(spot, label))) > 0
+            yield _sum(document, spot, *_chief(document, beside, name), sure - 0.08 * has_words)
         elif column := _column(document, spot, label):
             yield from _of_column(document, spot, column, sure - 0.02)
         else:
@@ -151,6 +152,11 @@ def _beside(document: Document, spot: Spot, label: Label) -> Iterator[tuple[Amou
             text = text[: reading.start] + " " * (reading.end - reading.start) + text[reading.end :]
         for amount in only_amounts(text, LETTERS_WITHIN if place is spot else LETTERS_BESIDE):
             yield amount, place
+
+
+def _before(spot: Spot, label: Label) -> str:
+    """Return the words between a label and the first digit after it: 'fees', in 'Total fees'."""
+    return re.split(r"[\d(]", spot.text[label.end :])[0] if label.means("amount", "sum") else ""
 
 
 def _chief(document: Document, beside: list[tuple[Amount, Spot]], name: str) -> tuple[Amount, Spot]:
