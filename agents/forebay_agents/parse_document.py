@@ -15,7 +15,7 @@ from forebay_agents import stopping
 from forebay_agents.checkpoints import Checkpoints, StoredCheckpoints
 from forebay_agents.combine import combine
 from forebay_agents.confidence import document_confidence
-from forebay_agents.einvoice import read_xml
+from forebay_agents.einvoice import KNOWN_NAMES, SIZE_LIMIT, read_xml
 from forebay_agents.findings import Findings, Found, Name
 from forebay_agents.models import Model
 from forebay_agents.pages import Page
@@ -130,7 +130,7 @@ def _pages(attempt: Attempt, reader: Reader, checkpoints: Checkpoints) -> Iterat
 
 def _invoice_inside(attempt: Attempt, reader: Reader) -> Findings | None:
     """Return what the XML of an e-invoice says, or None; one that says nothing is a note."""
-    for name, xml in reader.attachments.items():
+    for name, xml in reader.attached(KNOWN_NAMES, SIZE_LIMIT).items():
         try:
             where = f"while reading {name} inside it"
             return stopping.wait_for(attempt, where, partial(read_xml, name, xml))

@@ -58,5 +58,8 @@ class Storage(Protocol):
         ...
 
     def local(self, name: str) -> AbstractContextManager[Path]:
-        """Give a path to read the file by, for what must seek in it; it ends with the block."""
+        """Give a path to read the file by, for what must seek in it; it ends with the block.
+
+        Whoever may write below the root could put a link in its place before it is opened.
+        """
         ...
