@@ -159,6 +159,25 @@ def test_words_that_nobody_sees_are_left_out(hidden: bytes, tmp_path: Path) -> N
     assert page.notes == ["Page 1 holds words that nobody sees; they are left out."]
 
 
+@pytest.mark.parametrize(("state", "said"), [(b"OFF", "seen"), (b"ON", "seen\nlayered")])
+def test_words_of_a_layer_are_read_while_it_is_switched_on(
+    state: bytes, said: str, tmp_path: Path
+) -> None:
+    """What stands on a layer that is switched off is seen by nobody."""
+    page = read(
+        tmp_path,
+        one_page(
+            b"BT /F 12 Tf 50 700 Td (seen) Tj ET"
+            b" /OC /L BDC BT /F 12 Tf 50 600 Td (layered) Tj ET EMC",
+            resources=b"/Properties<</L 6 0 R>>",
+            catalog=b"/OCProperties<</OCGs[6 0 R]/D<</%s[6 0 R]>>>>" % state,
+            more={6: b"<</Type/OCG/Name(draft)>>"},
+        ),
+    )
+    assert page.text == said
+    assert bool(page.notes) == (state == b"OFF")
+
+
 def test_white_words_on_a_dark_ground_are_read(tmp_path: Path) -> None:
     """White is a colour like others where the ground is not white."""
     heading = b"0 0 0.4 rg 40 690 300 30 re f 1 g BT /F 12 Tf 50 700 Td (Description) Tj ET"

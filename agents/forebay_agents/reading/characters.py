@@ -1,7 +1,7 @@
 """Take the characters of a page out of the PDF, and leave out those that nobody sees."""
 
 import unicodedata
-from ctypes import byref, c_double, c_uint, c_void_p, cast
+from ctypes import byref, c_double, c_uint, c_ulong, c_void_p, cast, sizeof
 from dataclasses import dataclass, field
 from math import degrees
 from typing import Any, Literal, NamedTuple
@@ -60,10 +60,13 @@ class Characters:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How the characters of one text object look."""
+    """How the characters of one text object look.
+
+    Those that `may_be_hidden` are white, or of a layer that can be switched off.
+    """
 
     is_invisible: bool
-    is_white: bool
+    may_be_hidden: bool
     angle: int | None
 
 
@@ -71,7 +74,8 @@ def read(textpage: Any, frame: Frame, drawings: Drawings, is_blank: Any) -> Char
     """Return the characters of a page.
 
     `is_blank(box)` tells whether the page shows nothing but one colour there; it is asked about
-    white words only. Words without any colour count where a picture lies under them.
+    white words and those of layers only. Words without any colour count where a picture lies under
+    them.
     """
     count = textpage.count_chars()
     result = Characters(is_whole=count <= CHARACTERS)
@@ -104,7 +108,18 @@ def _is_hidden(style: _Style, box: Box, frame: Frame, drawings: Drawings, is_bla
         return True
     if style.is_invisible:
         return not any(contains(picture, middle(box)) for picture in drawings.pictures)
-    return style.is_white and is_blank(box)
+    return style.may_be_hidden and is_blank(box)
+
+
+def _is_optional(item: Any) -> bool:
+    """Tell whether a text object belongs to a layer, which may be switched off."""
+    name, length = (pdfium.FPDF_WCHAR * 16)(), c_ulong()
+    for index in range(min(pdfium.FPDFPageObj_CountMarks(item), 16)):
+        mark = pdfium.FPDFPageObj_GetMark(item, index)
+        pdfium.FPDFPageObjMark_GetName(mark, name, sizeof(name), length)
+        if bytes(name)[: length.value] == "OC\0".encode("utf-16-le"):
+            return True
+    return False
 
 
 def _is_unknown(text: str) -> bool:
@@ -188,9 +203,10 @@ class _Reader:
         pdfium.FPDFText_GetFillColor(self._page, index, *map(byref, color))
         red, green, blue, alpha = (part.value for part in color)
         is_filled = mode in (pdfium.FPDF_TEXTRENDERMODE_FILL, pdfium.FPDF_TEXTRENDERMODE_FILL_CLIP)
+        is_white = is_filled and (alpha == 0 or min(red, green, blue) >= 250)
         return _Style(
             is_invisible=mode == pdfium.FPDF_TEXTRENDERMODE_INVISIBLE,
-            is_white=is_filled and (alpha == 0 or min(red, green, blue) >= 250),
+            may_be_hidden=is_white or _is_optional(item),
             angle=self._angle(index),
         )
 
