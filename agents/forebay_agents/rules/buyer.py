@@ -111,8 +111,13 @@ def _lines(document: Document, spot: Spot, label: Label) -> Iterator[list[tuple[
     is_exact = bool(under) and abs(under[0].box[0] - spot.box[0]) < 3
     is_next = bool(right) and right[0][1].box[0] - spot.box[2] < 3 * spot.height
     options = [below, right[:1]]
+    is_firm = bool(below) and next(companies(below[0][0]), None) is not None
     is_grid = bool(JAPANESE.search(spot.text)) and is_exact
-    if right and not is_grid and (is_next or not (is_close and is_exact and len(below) > 1)):
+    if (
+        right
+        and not is_grid
+        and (is_next or not (is_close and is_exact and (len(below) > 1 or is_firm)))
+    ):
         options.reverse()
     yield from (option for option in options if option)
 

@@ -1,5 +1,6 @@
 """Find the fields of a document by their labels and places: what pages do not say stays absent."""
 
+import re
 from collections.abc import Sequence
 
 from forebay_agents.findings import Found, Name
@@ -14,6 +15,12 @@ from forebay_agents.rules.places import Document
 from forebay_agents.rules.seller import find_labelled_seller, find_orderer, find_seller, is_company
 from forebay_agents.rules.totals import find_totals
 from forebay_agents.rules.when import Calendar, find_date
+
+VENDOR = re.compile(
+    r"vendor|supplier|lieferant|fournisseur|proveedor|fornitore|fornecedor|leverancier|発注先|仕入先",
+    re.IGNORECASE,
+)
+"""How an order names the one that is to deliver."""
 
 DUE = ("", "invoice", "statement", "receipt")
 
@@ -65,7 +72,7 @@ def _parties(document: Document, kind: str) -> dict[Name, Found | None]:
     if kind == "contract":
         return {"seller": find_labelled_seller(document), "buyer": labelled}
     vendor = find_labelled_seller(document) if kind == "order" else None
-    if vendor:
+    if vendor and VENDOR.match(vendor.evidence.text):
         orderer = None if labelled and is_company(labelled) else find_orderer(document, vendor)
         return {"seller": vendor, "buyer": orderer or labelled}
     if labelled:

@@ -118,7 +118,7 @@ def _confidence(document: Document, spot: Spot, label: Label, name: str) -> floa
         return 0.0 if before.strip() or not _is_big(document, spot) else 0.7
     if not AFTER.fullmatch(after):
         return 0.0
-    is_alone = not re.search(r"\w", after)
+    is_alone = not re.search(r"\w", after) or after.strip().startswith("/")
     if is_alone and not label.means("kind", name) and not _is_big(document, spot):
         return 0.0
     confidence = 0.72 if is_alone else 0.6
@@ -127,7 +127,7 @@ def _confidence(document: Document, spot: Spot, label: Label, name: str) -> floa
     )
     confidence += 0.05 * (is_alone and not before.strip()) + 0.05 * _has_number(document, name)
     confidence -= 0.05 * (name in WEAK) + 0.008 * spot.row + 0.2 * _is_in_table(document, spot)
-    confidence -= 0.15 * (len(document.row(spot)) > 2)
+    confidence -= 0.15 * (len(document.row(spot)) > 2) + 0.1 * (label is not spot.labels[0])
     confidence -= 0.3 * (is_alone and not _is_big(document, spot) and has_value(document, spot))
     return min(confidence, 0.98)
 

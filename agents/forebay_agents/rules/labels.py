@@ -21,6 +21,9 @@ MONEY = re.compile(r"(?<![A-Za-z])(?:EUR|USD|GBP|CHF|CAD|AUD|NZD|JPY)(?![A-Za-z]
 SHORT = 4
 """Labels of fewer letters are common words too, and count only at the start or before a colon."""
 
+NEUTRAL = frozenset("ごお御貴今回当月分の ")
+"""What may stand before a Japanese label: it is polite, or says that this time is meant."""
+
 Meaning = tuple[str, str]
 """Group and name, as in the word files: ("amount", "total"), ("number", "invoice")."""
 
@@ -197,7 +200,7 @@ def _leads_after(text: str, place: int, is_lead: bool) -> bool:
     character = text[place]
     if character in ";|•·/&,:#+" or character.isdigit():
         return True
-    if character in "ごお御貴" and (place == 0 or not JAPANESE.match(text[place - 1])):
+    if all(each in NEUTRAL for each in text[: place + 1]):
         return is_lead
     return is_lead and not character.isalpha()
 
