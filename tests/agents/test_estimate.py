@@ -1,18 +1,22 @@
 """The tokens estimated at submission are within 30 % of the real prompts of the samples."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from forebay_agents.models.answer import Answer, schema_text
+from forebay_agents.models.chunks import Chunk, shown
 from forebay_agents.models.estimate import PAGE, PROMPT, Size, chunk_tokens, estimate_tokens
 from forebay_agents.models.model import prompt_of
 from forebay_agents.models.prompts import EXTRACT, prompt
+from forebay_agents.reading.reader import Reader
 from forebay_lab.model_server.tokens import encode
 from forebay_lab.prompt_sizes import comparisons, main, real_tokens, table
 from forebay_lab.samples import Sample, names, write_samples
 from forebay_lab.samples.plans import PLANS
 
+from .conftest import RecordedAttempt
 from .model_support import INVOICE, page, statement_pages
 
 LARGEST_DEVIATION = 0.3
@@ -55,6 +59,37 @@ def test_the_constant_for_a_call_is_the_prompt_that_is_sent() -> None:
     assert fixed == pytest.approx(PROMPT, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("vertrag", r"[^0-9]+"),
+        ("invoice-long", r".*[0-9].*"),
+        ("rechnung-lang", r".*[0-9].*"),
+        ("jp-keiyaku", r"[^ -~]+"),
+    ],
+    ids=["prose", "numbers", "German numbers", "wide characters"],
+)
+def test_the_constants_for_characters_are_what_a_tokenizer_counts(
+    name: str, wanted: str, tmp_path: Path
+) -> None:
+    """Each sort of text is estimated well by itself: no error hides behind another one."""
+    write_samples(tmp_path, [name])
+    with Reader(tmp_path / f"{name}.pdf", RecordedAttempt({})) as reader:
+        rows = [
+            shown(row) for number in range(reader.pages) for row in reader.page(number + 1).rows
+        ]
+    text = "\n".join(row for row in rows if re.fullmatch(wanted, row))
+    assert len(text) > 500
+    assert Size.of(text, pages=0).tokens() == pytest.approx(len(encode(text)), rel=0.1)
+
+
+def test_the_constant_for_a_page_is_the_row_that_marks_it() -> None:
+    """A page costs the row over it, whatever its number."""
+    chunk = Chunk.of([page(number) for number in (1, 20, 300)])
+    marked = chunk.marked("3fa9c01b").removesuffix("=== 3fa9c01b end")
+    assert len(encode(marked)) / 3 == pytest.approx(PAGE, rel=0.1)
+
+
 def test_what_is_counted_is_what_is_sent() -> None:
     """The prompt of a page holds the instructions, the schema and the page's text."""
     (sent,) = prompt_of([page(1, *INVOICE)])
@@ -83,6 +118,11 @@ def test_more_of_anything_is_never_estimated_as_less() -> None:
     assert estimate_tokens(1, 1100, 100, 100) > base
     assert estimate_tokens(1, 1000, 200, 100) > base
     assert estimate_tokens(1, 1000, 100, 200) > base
+
+
+def test_digits_that_were_not_counted_are_a_tenth() -> None:
+    """An estimate without their number takes a usual share of the narrow characters."""
+    assert estimate_tokens(1, 1000, 400) == estimate_tokens(1, 1000, 400, 60)
 
 
 def test_the_size_of_a_text_tells_wide_characters_and_digits() -> None:
