@@ -51,10 +51,10 @@ def test_a_crash_costs_no_page_twice(
     fake = tesseract(0.2)
     write_scan(storage / "scan.pdf", 8)
     task_id = submit(db, "scan.pdf")
-    until(lambda: fake.calls >= 4)
+    until(lambda: fake.calls >= 4, 60)
     (first,) = attempts(db, task_id)
     os.kill(pid_of(first), signal.SIGKILL)
-    row = ended(db, task_id, 30)
+    row = ended(db, task_id, 60)
     assert row["status"] == "completed", row["error"]
     assert row["result"]["page_count"] == 8
     assert row["result"]["text"].count("INV-7") == 8
@@ -85,7 +85,7 @@ def test_a_cancel_stops_a_running_document(
     fake = tesseract(60)
     write_scan(storage / "scan.pdf", 3)
     task_id = submit(db, "scan.pdf")
-    until(lambda: fake.calls == 1)
+    until(lambda: fake.calls == 1, 60)
     (attempt,) = attempts(db, task_id)
     operator.cancel(db, task_ids=[task_id], reason="test")
     until(lambda: not is_alive(pid_of(attempt)), 2)
@@ -112,8 +112,8 @@ def test_progress_is_shown_page_by_page(
     tesseract(0.3)
     write_scan(storage / "scan.pdf", 6)
     task_id = submit(db, "scan.pdf")
-    until(lambda: [a for a in attempts(db, task_id) if 0 < (a["progress_done"] or 0) < 6])
-    ended(db, task_id)
+    until(lambda: [a for a in attempts(db, task_id) if 0 < (a["progress_done"] or 0) < 6], 60)
+    ended(db, task_id, 60)
     (attempt,) = attempts(db, task_id)
     assert (attempt["progress_done"], attempt["progress_total"]) == (6, 6)
 
@@ -130,10 +130,10 @@ def test_a_crash_costs_no_answer_twice(
         good = [Fault("slow", seconds=0.01)] * 2
         server.simulation.queued.extend([*good, Fault("hang", seconds=60)])
         task_id = submit(db, "long.pdf")
-        until(lambda: len(asked) == 3)
+        until(lambda: len(asked) == 3, 60)
         (first,) = attempts(db, task_id)
         os.kill(pid_of(first), signal.SIGKILL)
-        row = ended(db, task_id, 30)
+        row = ended(db, task_id, 60)
     assert row["status"] == "completed", row["error"]
     assert row["result"]["notes"][0].startswith("Read by the model simulated-model")
     used = usage(db, task_id)
