@@ -7,7 +7,7 @@ import pytest
 
 from forebay_agents.models.answer import Answer, schema_text
 from forebay_agents.models.chunks import Chunk, shown
-from forebay_agents.models.estimate import PAGE, PROMPT, Size, chunk_tokens, estimate_tokens
+from forebay_agents.models.estimate import PAGE, PROMPT, TextSize, chunk_tokens, estimate_tokens
 from forebay_agents.models.model import prompt_of
 from forebay_agents.models.prompts import EXTRACT, prompt
 from forebay_agents.reading.reader import Reader
@@ -80,13 +80,13 @@ def test_the_constants_for_characters_are_what_a_tokenizer_counts(
         ]
     text = "\n".join(row for row in rows if re.fullmatch(wanted, row))
     assert len(text) > 500
-    assert Size.of(text, pages=0).tokens() == pytest.approx(len(encode(text)), rel=0.1)
+    assert TextSize.of(text, pages=0).tokens() == pytest.approx(len(encode(text)), rel=0.1)
 
 
 def test_the_constant_for_a_page_is_the_row_that_marks_it() -> None:
     """A page costs the row over it, whatever its number."""
     chunk = Chunk.of([page(number) for number in (1, 20, 300)])
-    marked = chunk.marked("3fa9c01b").removesuffix("=== 3fa9c01b end")
+    marked = chunk.fenced("3fa9c01b").removesuffix("=== 3fa9c01b end")
     assert len(encode(marked)) / 3 == pytest.approx(PAGE, rel=0.1)
 
 
@@ -103,7 +103,7 @@ def test_a_long_document_pays_the_prompt_for_every_chunk() -> None:
     sent = prompt_of(statement_pages(60))
     assert len(sent) > 2
     characters = sum(len(row) for row in sent) - len(sent) * 4000
-    text = Size(60, characters).tokens()
+    text = TextSize(60, characters).tokens()
     estimated = estimate_tokens(60, characters, 0)
     assert estimated == text + PROMPT * -(-text // chunk_tokens(32_000))
     assert estimated > 2 * PROMPT + 60 * PAGE
@@ -127,7 +127,7 @@ def test_digits_that_were_not_counted_are_a_tenth() -> None:
 
 def test_the_size_of_a_text_tells_wide_characters_and_digits() -> None:
     """Full-width digits are wide, narrow ones are digits."""
-    assert Size.of("合計 ¥1,155 １２") == Size(1, 12, 4, 4)
+    assert TextSize.of("合計 ¥1,155 １２") == TextSize(1, 12, 4, 4)
 
 
 def test_the_command_prints_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

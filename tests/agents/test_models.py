@@ -431,7 +431,7 @@ def test_what_the_machine_sets_for_openai_is_not_sent(
 
 
 @pytest.mark.parametrize(
-    "kept", [{}, {"answer": None}, {"answer": {"total": 5}}, {"answer": {"lines": "none"}}]
+    "kept", [{}, {"is_truncated": True}, {"answer": {"total": 5}}, {"answer": {"lines": "none"}}]
 )
 def test_a_kept_answer_of_another_shape_is_asked_for_again(
     kept: dict[str, Any], server: ModelServer, attempt: RecordedAttempt

@@ -164,7 +164,7 @@ def test_a_mark_that_the_text_holds_is_not_taken(monkeypatch: pytest.MonkeyPatch
     """A mark is drawn again until the text does not hold it."""
     drawn = iter(["aaaa", "bbbb", "cccc"])
     monkeypatch.setattr(prompts.secrets, "token_hex", lambda _: next(drawn))
-    assert prompts.mark("aaaa bbbb") == "cccc"
+    assert prompts.fence("aaaa bbbb") == "cccc"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ class StatedKind(Stated):
     value: Kind
 
 
-class Item(_Shape):
+class StatedLine(_Shape):
     """One line item; its numbers are plain decimals."""
 
     description: str
@@ -54,7 +54,7 @@ class Answer(_Shape):
     tax: Stated | None = None
     seller: Stated | None = None
     buyer: Stated | None = None
-    lines: list[Item] = []
+    lines: list[StatedLine] = []
 
 
 class Transcript(_Shape):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from forebay.jsonb import mended
-from forebay_agents.models.estimate import Size
+from forebay_agents.models.estimate import TextSize
 from forebay_agents.pages import Page, Row, Segment, row_text
 
 SMALLEST = 200
@@ -56,13 +56,13 @@ class Chunk:
         """Return the text of all pages."""
         return "\n".join(shown(row) for page in self.pages for row in page.rows)
 
-    def marked(self, mark: str) -> str:
-        """Return the text between lines that hold `mark`, each page's beginning marked too."""
+    def fenced(self, fence: str) -> str:
+        """Return the text between lines that hold `fence`, each page's beginning marked too."""
         pages = [
-            "\n".join([f"=== {mark} page {page.number}", *map(shown, page.rows)])
+            "\n".join([f"=== {fence} page {page.number}", *map(shown, page.rows)])
             for page in self.pages
         ]
-        return "\n".join([*pages, f"=== {mark} end"])
+        return "\n".join([*pages, f"=== {fence} end"])
 
     def halves(self) -> "list[Chunk]":
         """Return the two halves of the chunk, [] when it is too small to be cut."""
@@ -119,4 +119,4 @@ class Cutter:
 
 def tokens_of(page: Page) -> int:
     """Return about how many tokens the page takes in a prompt."""
-    return Size.of("\n".join(map(shown, page.rows))).tokens()
+    return TextSize.of("\n".join(map(shown, page.rows))).tokens()

@@ -36,7 +36,7 @@ SAFETY = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class TextSize:
     """How much text there is; `digits` are narrow ones, None where they were not counted."""
 
     pages: int
@@ -45,7 +45,7 @@ class Size:
     digits: int | None = None
 
     @classmethod
-    def of(cls, text: str, pages: int = 1) -> "Size":
+    def of(cls, text: str, pages: int = 1) -> "TextSize":
         """Return the size of a text."""
         wide = sum(east_asian_width(character) in "WF" for character in text)
         digits = sum(character in "0123456789" for character in text)
@@ -79,5 +79,5 @@ def estimate_tokens(
     `wide_characters` and `digits` are parts of `characters`: those of Chinese, Japanese and Korean
     scripts, and the narrow digits; without the digits the estimate is coarser.
     """
-    text = Size(pages, characters, wide_characters, digits).tokens()
+    text = TextSize(pages, characters, wide_characters, digits).tokens()
     return math.ceil(text / chunk_tokens(context_tokens)) * PROMPT + text

@@ -15,20 +15,6 @@ LONGEST_ROW = 500
 """Characters of a row that are looked at: real rows are shorter, and labels take time to find."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where words stand: their page, the box around their segments, and the rows those are in.
-
-    `text` is that of the rows, `above` that of the row over them.
-    """
-
-    page: int
-    box: Box | None
-    rows: range
-    text: str
-    above: str
-
-
 def plain(text: str) -> str:
     """Return `text` without width and case."""
     return unicodedata.normalize("NFKC", text).casefold()
@@ -39,7 +25,7 @@ def squeezed(text: str) -> str:
     return "".join(plain(text).split())
 
 
-class Sheet:
+class SearchablePage:
     """A page to search in: its rows run together, and each segment knows where it begins.
 
     `rows` are their texts with wide gaps kept.
@@ -55,34 +41,52 @@ class Sheet:
         self._text = "".join(pieces)
         self._begins = [0, *accumulate(map(len, pieces))][:-1]
 
-    def places(self, words: str) -> Iterator[Place]:
+    def locations(self, words: str) -> "Iterator[Location]":
         """Yield every place of the words on this page, from the top."""
         wanted = squeezed(words)
         start = self._text.find(wanted) if wanted else -1
         while start >= 0:
-            yield self._place(start, start + len(wanted))
+            yield self._location(start, start + len(wanted))
             start = self._text.find(wanted, start + 1)
 
     def text(self, rows: Iterable[int]) -> str:
         """Return the text of the rows that there are among these."""
         return "\n".join(self.rows[row] for row in rows if 0 <= row < len(self.rows))
 
-    def _place(self, start: int, end: int) -> Place:
+    def _location(self, start: int, end: int) -> "Location":
         first = bisect_right(self._begins, start) - 1
         touched = self._segments[first : bisect_left(self._begins, end)]
         rows = range(touched[0][0], touched[-1][0] + 1)
         known = [segment.box for _, segment in touched if any(segment.box)]
         box = union(known) if known else None
-        above = self.text([rows.start - 1])
-        return Place(self.number, box, rows, self.text(rows), above)
+        return Location(self, rows, box)
 
 
-def places(sheets: Sequence[Sheet], words: str, page: int) -> list[Place]:
-    """Return the places of the words: those on the page that was named, else those on any."""
-    named = [sheet for sheet in sheets if sheet.number == page]
-    return _first_places(named, words) or _first_places(sheets, words)
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where words stand: the page, the rows they are in, and the box around their segments."""
+
+    page: SearchablePage
+    rows: range
+    box: Box | None
+
+    @property
+    def text(self) -> str:
+        """The text of the rows."""
+        return self.page.text(self.rows)
+
+    @property
+    def above(self) -> str:
+        """The text of the row over them."""
+        return self.page.text([self.rows.start - 1])
 
 
-def _first_places(sheets: Sequence[Sheet], words: str) -> list[Place]:
-    everywhere = chain.from_iterable(sheet.places(words) for sheet in sheets)
+def locations(pages: Sequence[SearchablePage], words: str, number: int) -> list[Location]:
+    """Return where the words stand: on the page of that number, else on any."""
+    named = [page for page in pages if page.number == number]
+    return _first_locations(named, words) or _first_locations(pages, words)
+
+
+def _first_locations(pages: Sequence[SearchablePage], words: str) -> list[Location]:
+    everywhere = chain.from_iterable(page.locations(words) for page in pages)
     return list(islice(everywhere, MOST_PLACES))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+
+from pydantic import BaseModel
 
 from forebay.agent import Attempt, Reject
 from forebay_agents import stopping
@@ -69,7 +70,7 @@ class Model:
 def messages(chunk: Chunk, structured: Structured) -> list[Message]:
     """Return the prompt for a chunk, whose text is fenced off with a mark it does not hold."""
     system = prompts.system_prompt(prompts.EXTRACT, Answer, structured)
-    fenced = chunk.marked(prompts.mark(chunk.text()))
+    fenced = chunk.fenced(prompts.fence(chunk.text()))
     return [{"role": "system", "content": system}, {"role": "user", "content": fenced}]
 
 
@@ -97,6 +98,12 @@ def _shown(pages: Iterable[Page], held_back: list[str]) -> Iterator[Page]:
         held_back += notes
         if shown.rows:
             yield shown
+
+
+class _Kept(BaseModel):
+    """What is kept of a call: its answer, or that this had no end."""
+
+    answer: Answer | None
 
 
 class _Reading:
@@ -138,33 +145,30 @@ class _Reading:
     def _answer(self, chunk: Chunk) -> Answer:
         """Return the answer about a chunk, from the checkpoints if it was paid for before."""
         key = self._key(chunk)
-        kept = self._checkpoints.get(key, _kept)
+        kept = self._checkpoints.get(key, _Kept.model_validate)
         if kept is None:
-            call = Call(f"extract-{chunk.name}", f"while the model read {chunk.spoken}")
-            prompt = messages(chunk, self._client.endpoint.structured)
-            try:
-                answer = self._client.answer(call, prompt, Answer, self._attempt)
-            except Truncated:
-                self._checkpoints.put(key, {"is_truncated": True})
-                raise
-            self._checkpoints.put(key, {"answer": answer.model_dump()})
-            return answer
-        if isinstance(kept, Truncated):
-            raise kept
-        return kept
+            kept = _Kept(answer=self._asked(chunk))
+            self._checkpoints.put(key, kept.model_dump())
+        if kept.answer is None:
+            raise Truncated
+        return kept.answer
+
+    def _asked(self, chunk: Chunk) -> Answer | None:
+        """Return the model's answer about a chunk, None when it had no end."""
+        call = Call(f"extract-{chunk.name}", f"while the model read {chunk.spoken}")
+        prompt = messages(chunk, self._client.endpoint.structured)
+        try:
+            return self._client.answer(call, prompt, Answer, self._attempt)
+        except Truncated:
+            return None
 
     def _key(self, chunk: Chunk) -> str:
         endpoint = self._client.endpoint
         prompt = prompts.system_prompt(prompts.EXTRACT, Answer, endpoint.structured)
-        asked = [endpoint.base_url, endpoint.name, prompt, schema_text(Answer), chunk.marked("")]
+        asked = [endpoint.base_url, endpoint.name, prompt, schema_text(Answer), chunk.fenced("")]
         return f"chunk-{chunk.name}-{hashlib.sha256(repr(asked).encode()).hexdigest()[:8]}"
 
     def _given_up(self, chunk: Chunk, reason: Exception) -> Findings:
         if isinstance(reason, ContextExceeded):
             raise Reject(too_small(self._client.endpoint), "context_too_long") from reason
         return Findings(notes=[f"The model's answer about {chunk.spoken} had no end."])
-
-
-def _kept(value: dict[str, Any]) -> Answer | Truncated:
-    """Return what was kept of a chunk: its answer, or that this had no end."""
-    return Truncated() if "is_truncated" in value else Answer.model_validate(value["answer"])

@@ -1,14 +1,15 @@
-"""Every way in which a quote may be read, by the rules' view.
+"""Every way in which a quote may be read, by the rules' view, and whether a value is among them.
 
 Rules choose one reading; a model has chosen, and its choice must be among these.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
-from forebay_agents.findings import Name
+from forebay_agents.findings import AMOUNTS, DATES, Name
+from forebay_agents.models.evidence import plain, squeezed
 from forebay_agents.rules import currencies, dates, labels
 from forebay_agents.rules.amounts import DecimalMark, amounts
 from forebay_agents.rules.text import JAPANESE, normal
@@ -18,8 +19,65 @@ MARKS: tuple[DecimalMark, ...] = (".", ",")
 _GAP = re.compile(r"\n|\s{3,}")
 _UNSPACED = re.compile(rf"(?<={JAPANESE.pattern})(?=[-¥]?\d)")
 """Where a number begins right behind Japanese words."""
+_LATIN = r"[^\W_\u3040-\u30ff\u3400-\u9fff]"
+"""A letter of a script that parts words, or a digit."""
+_EDGE = rf"(?:(?<!{_LATIN})|(?!{_LATIN}))"
+"""Where no word is cut in two."""
 _UNIT = re.compile(r"(?<=\d)\s?[^\W\d_]+\.?")
 """Words behind a number: 2 pcs, 3 h."""
+
+
+def plain_form(name: Name, value: str, quote: str) -> str | None:
+    """Return a field's value in plain form, None when it does not follow from the quote."""
+    if name in AMOUNTS:
+        return as_printed(value, sums(quote))
+    if name in DATES:
+        return _day(value, quote)
+    return {"kind": _kind, "currency": _currency}.get(name, _whole)(value, quote)
+
+
+def _kind(value: str, quote: str) -> str | None:
+    """Return the kind unless the quote names others only; a title may be one that nobody knows."""
+    named = kinds(quote)
+    return value if value in named or not named else None
+
+
+def _whole(value: str, quote: str) -> str | None:
+    """Return the value if its words stand in the quote, whole."""
+    value = " ".join(value.split())
+    spelled = r"\s*".join(map(re.escape, squeezed(value)))
+    is_said = spelled and re.search(f"{_EDGE}{spelled}{_EDGE}", plain(quote))
+    return value if is_said else None
+
+
+def as_printed(value: str, printed: Mapping[Decimal, str]) -> str | None:
+    """Return a number with the sign and the decimals of `sums`, None when it is not printed."""
+    return next((printed[one] for one in _meant(value) if one in printed), None)
+
+
+def _meant(value: str) -> list[Decimal]:
+    """Return how large a number a model may mean: a plain decimal is what it was asked for."""
+    try:
+        number = Decimal(value.strip())
+    except InvalidOperation:
+        return list(sums(value))
+    return [abs(number)] if number.is_finite() else []
+
+
+def _day(value: str, quote: str) -> str | None:
+    """Return the day in ISO form if it is one of those that the quote may state."""
+    try:
+        meant = {date.fromisoformat(value.strip())}
+    except ValueError:
+        meant = days(value)
+    both = meant & days(quote)
+    return both.pop().isoformat() if len(both) == 1 else None
+
+
+def _currency(value: str, quote: str) -> str | None:
+    """Return the code if a sign or code in the quote may stand for it."""
+    code = value.strip().upper()
+    return code if code in codes(quote) else None
 
 
 def sums(text: str) -> dict[Decimal, str]:

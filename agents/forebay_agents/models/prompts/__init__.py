@@ -32,7 +32,7 @@ def complaint(about: str) -> str:
     return prompt(REPAIR).replace("{complaint}", about)
 
 
-def mark(text: str) -> str:
+def fence(text: str) -> str:
     """Return a random word that `text` does not hold: it fences the text off in a message."""
     while (word := secrets.token_hex(4)) in text:
         pass
