@@ -11,7 +11,8 @@ from typing import Any
 
 from forebay import jsonb
 from forebay.agent import Reject, Result, Retry
-from forebay.storage import FolderStorage
+from forebay.storage import FolderStorage, StorageError
+from forebay.storage.sentences import translated_errors
 from forebay_agents.parse_document import Place, parse
 
 CUT = "is longer than a result may be: only its beginning is here."
@@ -65,6 +66,8 @@ def parse_file(path: Path, attempt: StandaloneAttempt, *, keep: bool = False) ->
             return row | _success(result, keep=keep)
     except (Reject, Retry) as refusal:
         reason = refusal.reason
+    except StorageError as error:
+        reason = str(error)
     except Exception as error:  # one document must not end the others
         reason = f"The agent failed on it ({type(error).__name__}: {error}): this is its bug."
     return row | {"reason": jsonb.mended(reason)}
@@ -73,7 +76,8 @@ def parse_file(path: Path, attempt: StandaloneAttempt, *, keep: bool = False) ->
 @contextmanager
 def _places(path: Path, *, keep: bool) -> Iterator[tuple[Place, Place]]:
     """Give the place of a file, and where to keep what is made of it."""
-    real = Path(os.path.realpath(path))
+    with translated_errors(str(path)):
+        real = Path(os.path.realpath(path, strict=True))
     place = FolderStorage(real.parent), real.name
     if keep:
         yield place, place

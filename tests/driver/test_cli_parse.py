@@ -102,6 +102,33 @@ def test_folders_are_searched_for_pdfs(cli: Cli, tmp_path: Path) -> None:
     assert [row["document"] for row in found] == [f"{tmp_path}/b.pdf", f"{tmp_path}/deep/a.PDF"]
 
 
+def test_what_holds_no_pdf_does_not_stop_the_others(cli: Cli, tmp_path: Path) -> None:
+    """An empty folder, a name too long and a link to nowhere are told by the name given."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link.pdf").symlink_to(tmp_path / "nowhere")
+    good = write(tmp_path / "a.pdf", *INVOICE)
+    names = [tmp_path / "empty", tmp_path / ("n" * 300), tmp_path / "link.pdf"]
+    answer = cli("parse", *names, good, "--json")
+    assert answer.code == 0, answer.err
+    *bad, last = rows(answer.out)
+    assert [row["document"] for row in bad] == [str(name) for name in names]
+    assert ["folder" in str(bad[0]["reason"]), "too long" in str(bad[1]["reason"])] == [True, True]
+    assert 'link.pdf" does not exist' in str(bad[2]["reason"])
+    assert last["status"] == "completed"
+
+
+def test_a_full_disk_is_no_bug_of_ours(tmp_path: Path) -> None:
+    """What the system says of the output is passed on in a sentence."""
+    command = [sys.executable, "-m", "forebay.cli", "parse", "--json", tmp_path / "gone.pdf"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+        )
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "bug" not in done.stderr
+
+
 def test_people_see_a_heading_and_the_fields(cli: Cli, tmp_path: Path) -> None:
     """Without --json each file has a heading, and below it one field a line, or the reason."""
     file = write(tmp_path / "a\x1b[31m.pdf", *INVOICE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,6 +75,16 @@ def test_fl1_nothing_outside_of_the_root_is_touched(
         storage.write(name, [b"new"])
     assert (root.parent / "secret" / "b.pdf").read_bytes() == b"secret"
     assert sorted(path.name for path in (root.parent / "secret").iterdir()) == ["b.pdf"]
+
+
+def test_a_local_path_leads_to_what_was_opened(storage: FolderStorage, root: Path) -> None:
+    """Whoever puts a link in a file's place meanwhile does not change what is read by its path."""
+    storage.write("a.pdf", [b"ours"])
+    with storage.local("a.pdf") as path:
+        (root / "a.pdf").unlink()
+        (root / "a.pdf").symlink_to(root.parent / "secret" / "b.pdf")
+        read = subprocess.run(["cat", path], capture_output=True, check=True, timeout=10)
+    assert read.stdout == b"ours"
 
 
 def test_a_link_is_removed_or_replaced_and_not_what_it_leads_to(

@@ -102,7 +102,7 @@ def demo(
 
 def _own_files(folder: Path) -> dict[Path, int]:
     """Return the PDF files below folder, with priorities of every kind."""
-    found = documents.pdfs_below(folder)
+    found = documents.own_pdfs(folder)
     return dict(zip(found, cycle(PRIORITIES.values()), strict=False))
 
 

@@ -69,15 +69,26 @@ def storage() -> FolderStorage:
     return FolderStorage(Path(storage_roots().split(os.pathsep)[0]))
 
 
-def pdfs_below(folder: Path) -> list[Path]:
+def own_pdfs(folder: Path) -> list[Path]:
     """Return the PDF files below folder, sorted; raises Refused when there are none."""
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise Refused(f"{folder} is not a folder: pass one that holds PDF files.")
-    named = (path for path in folder.rglob("*") if path.suffix.lower() == ".pdf")
-    found = sorted(path for path in named if not path.is_dir())
+    found = pdfs_below(folder)
     if not found:
         raise Refused(f"{folder} holds no .pdf file: pass a folder that does.")
     return found
+
+
+def pdfs_below(folder: Path) -> list[Path]:
+    """Return the PDF files below folder, sorted; none below what is no folder, or is not open."""
+    named = (
+        Path(above, name) for above, _, names in os.walk(folder) for name in names if _is_pdf(name)
+    )
+    return sorted(named)
+
+
+def _is_pdf(name: str) -> bool:
+    return Path(name).suffix.lower() == ".pdf"
 
 
 def problem(path: Path) -> str | None:

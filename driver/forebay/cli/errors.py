@@ -46,6 +46,8 @@ def _sentence(error: Exception) -> str:
             return f"{error.object!r} is not UTF-8: write it in UTF-8."
         case OSError(strerror=str(what), filename=str(name)):
             return f"{name}: {what}."
+        case OSError(strerror=str(what)):
+            return f"The system refused to go on: {what}."
     return (
         f"Unexpected {type(error).__name__}: {error}."
         " This is a bug: run it again with FOREBAY_DEBUG=1 and report what that shows."

@@ -84,10 +84,8 @@ def parse(
 
 
 def _pdfs(paths: Sequence[Path]) -> list[Path]:
-    """Return the files, and in place of each folder the PDF files below it."""
-    return [
-        file for path in paths for file in (documents.pdfs_below(path) if path.is_dir() else [path])
-    ]
+    """Return the files, and in place of each folder the PDF files below it, if there are any."""
+    return [file for path in paths for file in documents.pdfs_below(path) or [path]]
 
 
 def _parsed(paths: Sequence[Path], *, keep: bool = False) -> Iterator[Row]:
@@ -167,7 +165,7 @@ def _print_block(row: Row, *, full: bool) -> None:
 def _report(folder: Path) -> Report:
     """Compare the folder's files with their truth; those without one are told and left out."""
     documents.require("agents", "Parsing")
-    paths = documents.pdfs_below(folder)
+    paths = documents.own_pdfs(folder)
     known = [path for path in paths if path.with_suffix(".json").is_file()]
     for path in sorted(set(paths) - set(known)):
         output.note(f"{path} has no truth file beside it and is left out.")

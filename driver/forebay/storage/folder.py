@@ -81,8 +81,13 @@ class FolderStorage:
 
     @contextmanager
     def local(self, name: str) -> Iterator[Path]:
-        self.size(name)  # it is there, and a file that may be read
-        yield self.root.joinpath(*self._parts(name))
+        with translated_errors(name):
+            file = self._open(name)
+        try:
+            opened = Path(f"/proc/{os.getpid()}/fd/{file}")
+            yield opened if opened.exists() else self.root.joinpath(*self._parts(name))
+        finally:
+            os.close(file)
 
     def _parts(self, name: str) -> tuple[str, ...]:
         """Return the parts of the path below the root that `name` leads to, links followed."""

@@ -60,6 +60,7 @@ class Storage(Protocol):
     def local(self, name: str) -> AbstractContextManager[Path]:
         """Give a path to read the file by, for what must seek in it; it ends with the block.
 
-        Whoever may write below the root could put a link in its place before it is opened.
+        On Linux the path leads to the file that was opened, whatever gets its name meanwhile, and
+        is good for other processes of the same user; elsewhere it is the file's own name.
         """
         ...
