@@ -42,7 +42,8 @@ release-sql: .venv/dev.stamp # Keep this release's schema, for later releases to
 docs: # Write docs/functions.md anew, after any change to the SQL files
 	@$(PYTHON) docs/build_functions.py
 
-accuracy: .venv/dev.stamp # Write the tables of docs/parsing.md anew, after any change to how PDFs are read
+accuracy: .venv/dev.stamp # Write tables and examples of the docs anew, after any change to how PDFs are read
+	@.venv/bin/python docs/build_examples.py
 	@.venv/bin/python docs/build_accuracy.py
 
 lock: # Write requirements.lock anew: today's versions of all that the extras need
