@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.limits import LEAST_MEMORY
 from forebay_agents.reading.process import Lost, ReadingProcess
 from forebay_agents.reading.reader import Limits, Reader
+from forebay_agents.reading.scratch import ScratchFolder
 from forebay_agents.reading.usage import seconds_used
 from support.scans import FakeTesseract, write_scan
 
@@ -261,7 +263,10 @@ def test_a_child_dies_with_its_parent(tmp_path: Path, slow: Path) -> None:
         "child.ask({'do': 'page', 'number': 1}, 60, lambda: None)\n"
     )
     parent = subprocess.Popen(
-        [sys.executable, "-c", script, str(slow)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", script, str(slow)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
     )
     with parent:
         assert parent.stdout
@@ -277,13 +282,32 @@ def test_closing_leaves_no_process_and_no_file(good: Path) -> None:
     before = set(os.listdir("/proc/self/fd"))
     reader = Reader(good, RecordedAttempt({}))
     assert reader._process
-    group, folder = reader._process.pid, Path(reader._process._folder)
+    group, folder = reader._process.pid, Path(reader._process._folder.path)
     assert folder.is_dir()
     reader.close()
     reader.close()
     assert members(group) == []
     assert not folder.exists()
     assert set(os.listdir("/proc/self/fd")) == before
+
+
+def test_what_a_killed_owner_leaves_is_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folders that nobody holds are removed, once they are not new; those in use stay."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    used, left, fresh = ScratchFolder(), ScratchFolder(), ScratchFolder()
+    Path(left.path, "page.pgm").write_bytes(b"words")
+    for folder in (left, fresh):
+        os.close(folder._lock)
+    for folder in (used, left):
+        os.utime(folder.path, (0, 0))
+    mine = ScratchFolder()
+    kept = {Path(folder.path) for folder in (used, fresh, mine)}
+    assert set(tmp_path.iterdir()) == kept
+    used.remove()
+    mine.remove()
+    assert set(tmp_path.iterdir()) == {Path(fresh.path)}
 
 
 def test_the_child_knows_no_secrets(good: Path, monkeypatch: pytest.MonkeyPatch) -> None:

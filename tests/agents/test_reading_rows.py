@@ -44,6 +44,12 @@ def test_kerned_letters_stay_one_word(tmp_path: Path) -> None:
     assert rows(tmp_path, content) == [["Total due"]]
 
 
+def test_a_narrow_space_parts_words_whose_letters_touch(tmp_path: Path) -> None:
+    """A space that kerning made narrow, and that is not drawn, is one where letters stand close."""
+    content = b"BT /F 10 Tf 50 700 Td (CANTONEIRA) Tj 67.06 0 Td (LARGA) Tj ET"
+    assert rows(tmp_path, content) == [["CANTONEIRA LARGA"]]
+
+
 def test_spaced_out_titles_are_words(tmp_path: Path) -> None:
     """A title is a word, however its letters were set apart."""
     spaced = b"BT /F 20 Tf 5 Tc 50 700 Td (INVOICE) Tj ET BT 0 Tc /F 10 Tf 50 650 Td (plain) Tj ET "

@@ -112,6 +112,7 @@ def _joined(texts: list[str], gaps: list[tuple[float, Gap]], height: float) -> s
     height = max(height, 1.0)
     spacing = _spacing(texts, gaps)
     is_spaced = spacing > WORD_GAP * height
+    bare_gap = (WORD_GAP if _is_close(gaps, height) else STRAY_GAP) * height
     parts = [texts[0]]
     for letter, (gap, kind) in zip(texts[1:], gaps[1:], strict=True):
         wide = is_wide(parts[-1]) + is_wide(letter)
@@ -120,9 +121,16 @@ def _joined(texts: list[str], gaps: list[tuple[float, Gap]], height: float) -> s
         elif is_spaced:
             least = spacing + STRAY_GAP * height
         else:
-            least = (STRAY_GAP if wide or kind == "" else GUESSED_GAP) * height
+            least = STRAY_GAP * height if wide else bare_gap if kind == "" else GUESSED_GAP * height
         parts += [" ", letter] if kind == "meant" or gap > least else [letter]
     return _unspaced("".join(parts).strip())
+
+
+def _is_close(gaps: list[tuple[float, Gap]], height: float) -> bool:
+    """Tell whether letters touch wherever no gap parts words: then any gap that is bare does."""
+    letters = [gap for gap, kind in gaps[1:] if kind == "" and gap <= WORD_GAP * height]
+    touching = sum(abs(gap) < 0.02 * height for gap in letters)
+    return len(letters) > 4 and touching > 0.9 * len(letters)
 
 
 def _spacing(texts: list[str], gaps: list[tuple[float, Gap]]) -> float:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -17,6 +15,7 @@ from typing import Any, Literal
 from forebay_agents.reading import wire
 from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.limits import Limits
+from forebay_agents.reading.scratch import ScratchFolder
 from forebay_agents.reading.usage import seconds_used
 from forebay_agents.stopping import LOOK_EVERY
 
@@ -65,7 +64,7 @@ class ReadingProcess:
         self._is_started = False
         self._is_ended = False
         try:
-            self._folder = tempfile.mkdtemp(prefix="forebay-")
+            self._folder = ScratchFolder()
             self._popen, self._lifeline = _started(limits, self._folder)
         except OSError as error:
             raise _failure(f"it cannot be started ({error.strerror})") from error
@@ -98,7 +97,7 @@ class ReadingProcess:
         assert self._popen.stdout is not None
         self._popen.stdin.close()
         self._popen.stdout.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.remove()
 
     def _start(self, look: Callable[[], None]) -> None:
         try:
@@ -167,7 +166,7 @@ class ReadingProcess:
             os.killpg(self.pid, signal.SIGKILL)
 
 
-def _started(limits: Limits, folder: str) -> tuple[subprocess.Popen[bytes], int]:
+def _started(limits: Limits, folder: ScratchFolder) -> tuple[subprocess.Popen[bytes], int]:
     """Start the process; return it and the end of the pipe on which its life hangs."""
     theirs, ours = os.pipe()
     try:
@@ -179,11 +178,11 @@ def _started(limits: Limits, folder: str) -> tuple[subprocess.Popen[bytes], int]
             bufsize=0,
             start_new_session=True,
             pass_fds=[theirs],
-            env=_environment(os.environ, folder),
+            env=_environment(os.environ, folder.path),
         )
     except BaseException:
         os.close(ours)
-        shutil.rmtree(folder, ignore_errors=True)
+        folder.remove()
         raise
     finally:
         os.close(theirs)

@@ -2,12 +2,10 @@
 
 import shutil
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from forebay.agent import Attempt
-from forebay_agents.einvoice import KNOWN_NAMES, SIZE_LIMIT
 from forebay_agents.page_json import from_json
 from forebay_agents.pages import Page
 from forebay_agents.reading import wire
@@ -67,11 +65,6 @@ class Reader:
         if self._process is not None:
             self._process.end()
             self._process = None
-
-    @cached_property
-    def attachments(self) -> dict[str, bytes]:
-        """The attached XML files of an e-invoice."""
-        return self.attached(KNOWN_NAMES, SIZE_LIMIT)
 
     def attached(self, names: Iterable[str], limit: int) -> dict[str, bytes]:
         """Return the attached files with these lower-case names, by them: mostly there are none.
