@@ -1,5 +1,6 @@
 """Cut a document into chunks of pages that fit a model's context, one page in hand at a time."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from forebay.jsonb import mended
@@ -97,17 +98,23 @@ class Cutter:
         self._pages: list[Page] = []
         self._held = 0
 
-    def add(self, page: Page) -> list[Chunk]:
+    def chunks(self, pages: Iterable[Page]) -> Iterator[Chunk]:
+        """Yield the chunks of the pages, which are taken as they are needed."""
+        for page in pages:
+            yield from self._add(page)
+        yield from self._rest()
+
+    def _add(self, page: Page) -> list[Chunk]:
         """Take the next page, and return the chunks that are complete."""
         size = tokens_of(page)
-        full = self.rest() if self._held + size > self.tokens else []
+        full = self._rest() if self._held + size > self.tokens else []
         if size > self.tokens:
             return [*full, *self._fitting(Chunk.of([page]))]
         self._pages.append(page)
         self._held += size
         return full
 
-    def rest(self) -> list[Chunk]:
+    def _rest(self) -> list[Chunk]:
         """Return what is still held, in one chunk or none."""
         pages, self._pages, self._held = self._pages, [], 0
         return [Chunk.of(pages)] if pages else []

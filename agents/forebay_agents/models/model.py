@@ -74,21 +74,12 @@ def messages(chunk: Chunk, structured: Structured) -> list[Message]:
     return [{"role": "system", "content": system}, {"role": "user", "content": fenced}]
 
 
-def chunks(pages: Iterable[Page], context_tokens: int) -> Iterator[Chunk]:
-    """Yield the chunks that a document is read in when the endpoint takes them all."""
-    cutter = Cutter(chunk_tokens(context_tokens))
-    for page in _shown(pages, []):
-        yield from cutter.add(page)
-    yield from cutter.rest()
-
-
 def prompt_of(pages: Iterable[Page], context_tokens: int = DEFAULT_CONTEXT_TOKENS) -> list[str]:
     """Return all text of each request that a document makes when the endpoint takes them all."""
-    return [
-        "\n".join([*(message["content"] for message in messages(chunk, "json_schema")), shape])
-        for shape in [schema_text(Answer)]
-        for chunk in chunks(pages, context_tokens)
-    ]
+    chunks = Cutter(chunk_tokens(context_tokens)).chunks(_shown(pages, []))
+    requests = (messages(chunk, "json_schema") for chunk in chunks)
+    shape = schema_text(Answer)
+    return ["\n".join([system["content"], user["content"], shape]) for system, user in requests]
 
 
 def _shown(pages: Iterable[Page], held_back: list[str]) -> Iterator[Page]:
@@ -117,10 +108,7 @@ class _Reading:
 
     def findings(self, pages: Iterable[Page]) -> Iterator[Findings]:
         """Yield what each chunk says, in order; the pages are taken as they are needed."""
-        for page in pages:
-            for chunk in self._cutter.add(page):
-                yield from self._read(chunk)
-        for chunk in self._cutter.rest():
+        for chunk in self._cutter.chunks(pages):
             yield from self._read(chunk)
 
     def _read(self, chunk: Chunk, halvings: int = 0) -> Iterator[Findings]:
