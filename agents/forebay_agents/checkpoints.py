@@ -31,10 +31,6 @@ class Checkpoints(Protocol):
         """Keep `value` under `key`, in place of what was there."""
         ...
 
-    def clear(self) -> None:
-        """Forget all of it: the document's result is known."""
-        ...
-
 
 class StoredCheckpoints:
     """Keep each as a file of its own in the folder `NAME.forebay`, written at once.
@@ -46,7 +42,7 @@ class StoredCheckpoints:
     def __init__(self, storage: Storage, name: str, read: Callable[[], Iterable[bytes]]) -> None:
         """Keep those of the document `name`; `read` gives its content, when it is first needed."""
         self._storage = storage
-        self._folder = f"{name}.forebay"
+        self._folder = _folder(name)
         self._read = read
 
     def get(self, key: str, decode: Callable[[dict[str, Any]], T]) -> T | None:
@@ -67,14 +63,6 @@ class StoredCheckpoints:
         except StorageError as error:
             log.warning("checkpoint_not_kept", key=key, reason=str(error))
 
-    def clear(self) -> None:
-        try:
-            for name in list(self._storage.names(f"{self._folder}/")):
-                self._storage.delete(name)
-            self._storage.delete(self._folder)
-        except StorageError as error:
-            log.warning("checkpoints_not_cleared", reason=str(error))
-
     @cached_property
     def _digest(self) -> str:
         digest = hashlib.sha256()
@@ -84,3 +72,17 @@ class StoredCheckpoints:
 
     def _file(self, key: str) -> str:
         return f"{self._folder}/{key}.json"
+
+
+def forget(storage: Storage, name: str) -> None:
+    """Remove all that is kept of the document `name`: its result is known, or it has none."""
+    try:
+        for kept in list(storage.names(f"{_folder(name)}/")):
+            storage.delete(kept)
+        storage.delete(_folder(name))
+    except StorageError as error:
+        log.warning("checkpoints_not_removed", reason=str(error))
+
+
+def _folder(name: str) -> str:
+    return f"{name}.forebay"

@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from unicodedata import category
 from xml.etree.ElementTree import Element, ParseError
 
 import defusedxml.ElementTree
+from babel.numbers import list_currencies
+from defusedxml import DefusedXmlException
 
 from forebay_agents.einvoice_paths import SYNTAXES, Syntax
 from forebay_agents.findings import Evidence, Findings, Found, Line, Name
@@ -47,6 +50,8 @@ def _root(name: str, xml: bytes) -> Element:
         raise ValueError(f"{name} inside the PDF is too big: {SIZE_LIMIT // 10**6} MB are read.")
     try:
         root: Element = defusedxml.ElementTree.fromstring(_trimmed(xml), forbid_dtd=True)
+    except DefusedXmlException as error:
+        raise ValueError(f"{name} inside the PDF defines entities or types: not read.") from error
     except (ParseError, ValueError, LookupError) as error:
         raise ValueError(f"{name} inside the PDF is no readable XML: {error}.") from error
     return root
@@ -67,7 +72,8 @@ class _Said:
 
     @property
     def text(self) -> str:
-        return " ".join((self.element.text or "").split())
+        said = (c for c in self.element.text or "" if category(c) != "Cf")  # invisible, or turns
+        return " ".join("".join(said).split())
 
     def __str__(self) -> str:
         return f"{'/'.join(self.path.split('/')[-2:])} {self.text}".strip()
@@ -173,7 +179,7 @@ def _text(said: _Said) -> str | None:
 
 
 def _currency(said: _Said) -> str | None:
-    return said.text if re.fullmatch(r"[A-Z]{3}", said.text) else None
+    return said.text if said.text in list_currencies() else None
 
 
 def _amount(said: _Said) -> str | None:

@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from forebay.agent import Attempt, Reject, Result, Retry
 from forebay.errors import SettingError
 from forebay.logs import EventLog
-from forebay.storage import Storage, StorageError, locate
+from forebay.storage import CHUNK, Storage, StorageError, locate
 from forebay_agents import stopping
-from forebay_agents.checkpoints import Checkpoints, StoredCheckpoints
+from forebay_agents.checkpoints import Checkpoints, StoredCheckpoints, forget
 from forebay_agents.combine import combine
 from forebay_agents.confidence import document_confidence
 from forebay_agents.einvoice import KNOWN_NAMES, SIZE_LIMIT, read_xml
@@ -49,14 +50,14 @@ def parse(attempt: Attempt, place: Place, beside: Place) -> Result:
     """Read the document at `place`; what is kept of it gets names that begin as `beside` does."""
     attempt.progress(0, 1)  # from now on the deadline is known
     storage, name = place
-    checkpoints = StoredCheckpoints(*beside, lambda: _content(attempt, place))
     try:
         with _refusals(), storage.local(name) as path, Reader(path, attempt) as reader:
+            checkpoints = StoredCheckpoints(*beside, partial(_content, attempt, path))
             result = _read(attempt, reader, checkpoints, beside)
     except Reject:
-        checkpoints.clear()  # no attempt will need them
+        forget(*beside)  # no attempt will need what was kept
         raise
-    return replace(result, accepted=checkpoints.clear)
+    return replace(result, accepted=partial(forget, *beside))
 
 
 def _document(payload: dict[str, object]) -> str:
@@ -86,12 +87,12 @@ def _refusals() -> Iterator[None]:
         raise Retry(f"This machine cannot work on it: {reason}.") from error
 
 
-def _content(attempt: Attempt, place: Place) -> Iterator[bytes]:
-    """Yield the document's bytes, as long as the attempt may go on."""
-    storage, name = place
-    for chunk in storage.read(name):
-        stopping.check(attempt, "while looking at what is known of the document")
-        yield chunk
+def _content(attempt: Attempt, path: Path) -> Iterator[bytes]:
+    """Yield the bytes of the file that is read, as long as the attempt may go on."""
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            stopping.check(attempt, "while looking at what is known of the document")
+            yield chunk
 
 
 def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Place) -> Result:
@@ -108,8 +109,11 @@ def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Pl
             if model:
                 spool.add_page(page)
         if all(page.is_broken for page in builder.summaries):
-            raise DocumentError("bad_input", "The PDF is broken: none of its pages can be read.")
-        fields: dict[Name, Found] = look("the fields", partial(find_fields, edges.pages), {})
+            why = builder.first_note or "it is broken."
+            raise DocumentError("bad_input", f"None of the PDF's pages can be read: {why}")
+        fields: dict[Name, Found] = look(
+            "the fields", partial(find_fields, edges.pages, reader.notes), {}
+        )
         rules = Findings(fields, lines.lines, lines.notes)
         said = model.extract(spool.pages(), attempt, checkpoints) if model else None
         findings = combine(rules, xml=xml, model=said)

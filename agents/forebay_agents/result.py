@@ -82,6 +82,11 @@ class ResultBuilder:
     def __exit__(self, *exception: object) -> None:
         self._files.close()
 
+    @property
+    def first_note(self) -> str | None:
+        """The first that was said of a page, if anything was."""
+        return next(iter(self._notes), None)
+
     def add(self, page: Page) -> None:
         """Take what `page` says."""
         self.summaries.append(replace(page, text="", rows=[], tables=[], notes=[]))

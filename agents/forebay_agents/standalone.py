@@ -15,7 +15,7 @@ from forebay.storage import FolderStorage, StorageError
 from forebay.storage.sentences import translated_errors
 from forebay_agents.parse_document import Place, parse
 
-CUT = "is longer than a result may be: only its beginning is here."
+CUT = "Only the beginning of the {} is here: all of it is longer than a result may be."
 
 
 @dataclass
@@ -103,4 +103,4 @@ def _forget_files(data: dict[str, Any]) -> None:
     """Say of each part that is cut that the rest is gone: nothing was kept beside the file."""
     for key in [key for key in data if key.endswith("_file")]:
         del data[key]
-        data["notes"].append(f"The {key.removesuffix('_file')} {CUT}")
+        data["notes"].append(CUT.format(key.removesuffix("_file")))

@@ -85,5 +85,3 @@ class MemoryCheckpoints:
     def put(self, key: str, value: dict[str, Any]) -> None:
         self.values[key] = value
 
-    def clear(self) -> None:
-        self.values.clear()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forebay.storage import FolderStorage
-from forebay_agents.checkpoints import StoredCheckpoints
+from forebay_agents.checkpoints import StoredCheckpoints, forget
 from forebay_agents.pages import Page, Segment, Table
 from forebay_agents.spool import PageSpool
 
@@ -31,7 +31,7 @@ def test_what_was_put_is_there_for_the_next_attempt(tmp_path: Path) -> None:
     second = checkpoints(tmp_path)
     assert second.get("ocr-199", dict) == VALUE
     assert second.get("ocr-198", dict) is None
-    second.clear()
+    forget(FolderStorage(tmp_path), "in/a.pdf")
     assert second.get("ocr-199", dict) is None
     assert list((tmp_path / "in").iterdir()) == []
 
@@ -82,7 +82,7 @@ def test_a_storage_that_takes_none_costs_no_attempt(
         kept.put("ocr-1", VALUE)
     assert "checkpoint_not_kept" in caplog.text
     assert kept.get("ocr-1", dict) is None
-    kept.clear()
+    forget(FolderStorage(tmp_path), "in/a.pdf")
 
 
 def test_a_document_is_read_only_when_there_is_something_to_keep(tmp_path: Path) -> None:
@@ -93,7 +93,6 @@ def test_a_document_is_read_only_when_there_is_something_to_keep(tmp_path: Path)
 
     kept = StoredCheckpoints(FolderStorage(tmp_path), "a.pdf", read)
     assert kept.get("ocr-1", dict) is None
-    kept.clear()
 
 
 def test_a_page_comes_back_as_it_went() -> None:

@@ -235,6 +235,19 @@ def test_a_sum_that_is_no_number_is_left_out(text: str) -> None:
     assert "GrandTotalAmount" in findings.notes[0]
 
 
+def test_a_currency_is_one_that_exists() -> None:
+    """A code that ISO 4217 does not have is left out, and a note says so."""
+    found = read(CII.replace(">EUR<", ">ZZZ<"))
+    assert "currency" not in found.fields
+    assert any("no currency can be read" in note for note in found.notes)
+
+
+def test_marks_that_nobody_sees_are_left_out() -> None:
+    """What turns the direction of writing, or has no width, is no part of a value."""
+    found = read(CII.replace("RE-7", "\u202eRE\u200b-7\u2066"))
+    assert found.fields["number"].value == "RE-7"
+
+
 def test_a_minimal_profile_leaves_out_what_it_does_not_say() -> None:
     """Without lines, tax and due date those are absent, and nothing is noted."""
     xml = re.sub(r"<a:IncludedSupply.*</a:IncludedSupplyChainTradeLineItem>", "", CII, flags=re.S)
@@ -259,8 +272,8 @@ def test_lines_that_only_sum_up_others_are_no_lines() -> None:
         (b"%PDF-1.7", "no readable XML"),
         (CII.encode()[:900], "no readable XML"),
         (b"<?xml version='1.0' encoding='klingon'?><Invoice/>", "no readable XML"),
-        (b"<!DOCTYPE Invoice [<!ENTITY a 'aa'>]><Invoice>&a;</Invoice>", "no readable XML"),
-        (b"<!DOCTYPE Invoice SYSTEM 'file:///etc/passwd'><Invoice/>", "no readable XML"),
+        (b"<!DOCTYPE Invoice [<!ENTITY a 'aa'>]><Invoice>&a;</Invoice>", "defines entities"),
+        (b"<!DOCTYPE Invoice SYSTEM 'file:///etc/passwd'><Invoice/>", "defines entities"),
         (b"<html/>", "begins with html"),
         (b"<Invoice>" + b" " * SIZE_LIMIT + b"</Invoice>", "too big"),
     ],

@@ -129,7 +129,7 @@ def test_broken_pages_are_told_and_only_broken_pages_are_refused(
     count = 1
     assert "Page 1 is broken." in parse(tmp_path / "two.pdf").data["notes"]
     count = 2
-    with pytest.raises(Reject, match="none of its pages"):
+    with pytest.raises(Reject, match=r"None of the PDF's pages can be read: Page 1 is broken\."):
         parse(tmp_path / "two.pdf")
 
 
@@ -313,6 +313,31 @@ def test_ocr_that_fails_costs_a_page_and_is_tried_again(
     ]
     failing.clear()
     assert "read 2" in run(RecordedAttempt({"document": "scan.pdf"})).data["text"]
+
+
+def test_a_document_that_is_replaced_meanwhile_is_read_anew(
+    storage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read of the old file is not taken for the new one's, whose place it took."""
+    seen: list[int] = []
+
+    def ocr(reader: Reader, number: int, languages: Sequence[str]) -> Page:
+        seen.append(number)
+        if len(seen) == 1:
+            write_scan(storage / "other.pdf", 2)
+            (storage / "other.pdf").write_bytes((storage / "other.pdf").read_bytes() + b"\n%other")
+            (storage / "other.pdf").replace(storage / "scan.pdf")
+        if len(seen) == 2:
+            raise Retry("the process was killed")
+        return Page(number, 300, 400, text="17", is_scanned=True, source="ocr")
+
+    monkeypatch.setattr(Reader, "ocr", ocr)
+    monkeypatch.setattr("forebay_agents.scans.ocr_is_installed", lambda: True)
+    write_scan(storage / "scan.pdf", 2)
+    with pytest.raises(Retry, match="killed"):
+        run(RecordedAttempt({"document": "scan.pdf"}))
+    run(RecordedAttempt({"document": "scan.pdf"}))
+    assert seen == [1, 2, 1, 2]
 
 
 def test_checkpoints_of_a_rejected_document_go(

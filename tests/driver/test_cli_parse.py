@@ -159,7 +159,7 @@ def test_what_is_too_long_is_kept_only_when_asked(
     result = row["result"]
     assert isinstance(result, dict)
     assert "text_file" not in result
-    assert "The text is longer than a result may be: only its beginning is here." in result["notes"]
+    assert "Only the beginning of the text is here: all of it is longer than a result may be." in result["notes"]
     assert [path.name for path in tmp_path.iterdir()] == ["long.pdf"]
     (row,) = rows(cli("parse", file, "--json", "--full", "--keep").out)
     result = row["result"]
