@@ -4,15 +4,13 @@ from dataclasses import replace
 
 from forebay.agent import Attempt, Reject
 from forebay_agents.checkpoints import Checkpoints
+from forebay_agents.languages import LANGUAGES
 from forebay_agents.models import Vision
 from forebay_agents.page_json import as_json, from_json
 from forebay_agents.pages import Page
 from forebay_agents.reading.errors import OcrUnavailable, PageFailed
 from forebay_agents.reading.reader import Reader, ocr_is_installed
 from forebay_agents.rules import language_of
-
-LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "ja")
-"""What OCR looks for, as far as tesseract has the language."""
 
 NOBODY = "Pictures of text are read where tesseract is installed or a vision model is configured."
 

@@ -66,8 +66,9 @@ def test_other_dates_of_the_document_settle_the_order() -> None:
     assert "date" not in found(*lines, "Printed: 25/04/2026", "Sent: 04/25/2026")
 
 
-def test_language_country_and_paper_settle_the_order_where_no_date_does() -> None:
-    """The month comes first in the United States, the day elsewhere."""
+def test_language_and_country_settle_the_order_where_no_date_does() -> None:
+    """The month comes first in the United States, the day elsewhere; A4 paper is no country."""
+    assert "date" not in found("Invoice", "Date: 03/04/2026", "Total: USD 10.00")
     assert found("Rechnung", "Datum: 03/04/2026", "Summe: 10,00 €")["date"] == "2026-04-03"
     american = ("Invoice", "Date: 03/04/2026", "12 Main Street", "Dayton, OH 45402", "Sales tax")
     assert found(*american)["date"] == "2026-03-04"
@@ -85,7 +86,13 @@ def test_language_country_and_paper_settle_the_order_where_no_date_does() -> Non
         ("Zahlbar innerhalb von 14 Tagen ab Rechnungsdatum", "2026-03-18"),
         ("30 jours date de facture", "2026-04-03"),
         ("お支払期限:4月5日", "2026-04-05"),
+        ("Payment terms: Net 30", "2026-04-03"),
         ("Payable within 30 days", None),
+        ("Payable net 10-30 days", None),
+        ("Net 1,000.00 EUR", None),
+        ("Net 14 EUR", None),
+        ("Net 30.00", None),
+        ("Total net 30", None),
         ("Due date: 2027-04-05", None),
     ],
 )
@@ -93,6 +100,11 @@ def test_due_dates_are_printed_or_counted_from_the_date(line: str, due: str | No
     """Terms give a day only when they say that they count from the document's date."""
     lines = ("Invoice", "Invoice no: A-17", "Date: 2026-03-04", line, "Total: 10.00 EUR")
     assert found(*lines).get("due_date") == due
+
+
+def test_both_ends_of_a_period_are_read() -> None:
+    """A comma between two dates does not hide the second."""
+    assert len(list(readings("from 01.03.2024, 31.03.2024"))) == 2
 
 
 def test_periods_and_the_dates_of_other_papers_are_no_date_of_the_document() -> None:

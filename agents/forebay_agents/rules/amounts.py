@@ -38,8 +38,8 @@ class Amount:
 
     def value(self, mark: DecimalMark | None) -> Decimal:
         """Return the number, with decimals as printed; `mark` decides what 1.234 means."""
-        plain = _plain(self.digits, mark)
-        return Decimal(f"-{plain}" if self.is_negative else plain)
+        number = Decimal(_plain(self.digits, mark))
+        return number.copy_negate() if self.is_negative and number else number
 
     def has_decimals(self) -> bool:
         """Tell whether cents are printed."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection
 from functools import cache
 
+from forebay_agents.languages import LANGUAGES
 from forebay_agents.rules.country import countries
 
 LOCALES = (
@@ -92,7 +93,7 @@ def names() -> dict[str, str]:
     from babel import Locale
 
     found = dict(SHORT_NAMES)
-    for locale in map(Locale.parse, ("en", "de", "fr", "es", "it", "pt", "nl", "ja")):
+    for locale in map(Locale.parse, LANGUAGES):
         plurals = locale._data["currency_names_plural"]
         for code in NAMED:
             spelled = (locale.currencies[code], *dict(plurals.get(code, {})).values())

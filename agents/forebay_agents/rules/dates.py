@@ -8,6 +8,7 @@ from datetime import date
 from functools import cache
 from typing import Literal
 
+from forebay_agents.languages import SPACED
 from forebay_agents.rules.text import fold
 
 Order = Literal["day", "month", "year"]
@@ -21,13 +22,11 @@ OTHER_MONTHS = {
 SHORT_YEARS = range(20, 40)
 """Two digits that may be a year before month and day: 26/03/04."""
 
-MONTHS_IN = ("en", "de", "fr", "es", "it", "pt", "nl")
-
 _MONTH = r"(?P<{}>[^\W\d_]{{3,10}})\.?"
 _ORDINAL = r"(?:st|nd|rd|th|er|ère|º|ª|°|o|a|\.)?"
 _OF = r"(?:\s?(?:(?:days? of|de|of|di)(?=\s)|d'))?"
 _DATES = re.compile(
-    r"(?<![\d.,/-])(?<!\d[.,/-]\s)(?:"
+    r"(?<![\d.,/-])(?<!\d[./-]\s)(?:"
     r"(?P<y1>(?:19|20)\d\d)(?P<mark1>[-/.])\s?(?P<m1>\d{1,2})(?P=mark1)\s?(?P<d1>\d{1,2})"
     r"|(?P<era>令和|平成|昭和|(?<![A-Za-z])[RHS])\s?(?P<y2>\d{1,2}|元)\s?(?:年|[./-])\s?(?P<m2>\d{1,2})\s?"
     r"(?:月|[./-])\s?(?P<d2>\d{1,2})\s?日?"
@@ -79,7 +78,7 @@ def months() -> dict[str, int]:
     from babel import Locale
 
     found = dict(OTHER_MONTHS)
-    for locale in map(Locale.parse, MONTHS_IN):
+    for locale in map(Locale.parse, SPACED):
         for context in locale.months.values():
             for width in ("wide", "abbreviated"):
                 for number, name in context.get(width, {}).items():

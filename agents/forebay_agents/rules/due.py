@@ -6,9 +6,11 @@ from datetime import date, timedelta
 from functools import cache
 
 from forebay_agents.findings import Found
+from forebay_agents.rules import currencies
 from forebay_agents.rules.candidates import Candidate, choose, found
 from forebay_agents.rules.dates import readings
 from forebay_agents.rules.places import Document
+from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.when import Calendar, labelled
 from forebay_agents.rules.words import phrases
 
@@ -63,12 +65,20 @@ def _in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]
 
 def _from_terms(document: Document, day: Found) -> Found | None:
     for spot in document.spots:
-        match = _terms().search(spot.text)
+        match = None if _gives_sum(spot) else _terms().search(spot.text)
         days = next((int(each) for each in match.groups() if each), 0) if match else 0
         if match and 0 < days <= MOST_DAYS:
             due = date.fromisoformat(day.value) + timedelta(days=days)
             return found(document, Candidate(due.isoformat(), 0.6, spot, match[0]))
     return None
+
+
+def _gives_sum(spot: Spot) -> bool:
+    """Tell whether a line says how much, rather than when: 'Total net 30'."""
+    label = spot.labels[0] if spot.labels and spot.labels[0].start <= 1 else None
+    if label is None or label.means("amount", "other"):
+        return False
+    return label.means("amount") and " " in spot.text[: label.end].strip()
 
 
 @cache
@@ -81,5 +91,7 @@ def _terms() -> re.Pattern[str]:
 def _pattern(phrase: str) -> str:
     """Return a pattern for a phrase in which {n} stands for a number of days."""
     plain = re.escape(phrase).replace(r"\ ", r"\s?[:.]?\s?").replace(r"\{n\}", r"(\d{1,3})")
-    before, after = ("(?<!\\w)", "(?!\\w)") if phrase.isascii() else ("", "")
-    return f"{before}{plain}{after}"
+    before, after = (r"(?<![\w.,/-])", r"(?!\w)") if phrase.isascii() else ("", "")
+    is_open = phrase.endswith("{n}")
+    last = rf"(?!\s?[-–/.,]?\s?\d)(?!\s?(?:{currencies.pattern()}|%))" if is_open else ""
+    return f"{before}{plain}{after}{last}"

@@ -6,11 +6,14 @@ from functools import cache
 from typing import Any
 
 from forebay_agents.findings import Evidence, Found
+from forebay_agents.languages import LANGUAGES
 from forebay_agents.pages import Page
 from forebay_agents.rules.places import Document
-from forebay_agents.rules.words import LANGUAGES
 
 KANA = re.compile(r"[\u3040-\u30ff]")
+OTHERS = ("da", "sv", "no", "fi", "pl", "cs", "hu", "ro", "tr", "el", "ru", "uk", "zh", "ko", "ca")
+"""Languages that are told, but whose labels are not known."""
+
 ENOUGH_LABELS = 6.0
 ENOUGH_LETTERS = 400
 """From how many labels and letters on they count in full."""
@@ -85,7 +88,3 @@ def _identifier() -> Any:
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     identifier.set_languages([*LANGUAGES, *OTHERS])
     return identifier
-
-
-OTHERS = ("da", "sv", "no", "fi", "pl", "cs", "hu", "ro", "tr", "el", "ru", "uk", "zh", "ko", "ca")
-"""Languages that are told, but whose labels are not known."""

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from forebay_agents.languages import LANGUAGES
 from forebay_agents.rules import currencies, words
 from forebay_agents.rules.dates import readings
-from forebay_agents.rules.labels import find_labels
+from forebay_agents.rules.labels import Label, find_labels
 from forebay_agents.rules.text import JAPANESE, fold, letters, squash
 
 
@@ -135,6 +136,8 @@ def is_name(line: str, *, is_loose: bool = False) -> bool:
     if is_address(line) or is_country(line) or re.fullmatch(r"\D+\s\d+\s?[a-zA-Z]?", line):
         return False
     labels = [label for label in find_labels(line) if label.start == 0]
+    if any(_gives_value(line, label) for label in labels):
+        return False
     if any(
         label.end - label.start >= 0.6 * len(line.rstrip(": .")) for label in labels
     ) or line.endswith(":"):
@@ -145,6 +148,12 @@ def is_name(line: str, *, is_loose: bool = False) -> bool:
         or line[0].isdigit()
         or (PARTICLE.match(line) is not None and (is_loose or " " not in line[:3]))
     )
+
+
+def _gives_value(line: str, label: Label) -> bool:
+    """Tell a title or a field with its value: 'Invoice INV-7', 'Total USD 10.00'."""
+    is_field = any(label.means(group) for group in ("kind", "number", "date", "amount"))
+    return is_field and re.search(r"\d", line[label.end :]) is not None
 
 
 def _is_sentence(line: str) -> bool:
@@ -189,7 +198,7 @@ def _countries() -> frozenset[str]:
     from babel import Locale
 
     others = {"uk", "usa", "u.s.a", "u.k", "england", "scotland", "wales", "hk", "hong kong"}
-    locales = [Locale.parse(language) for language in words.LANGUAGES]
+    locales = [Locale.parse(language) for language in LANGUAGES]
     return frozenset(
         others
         | {

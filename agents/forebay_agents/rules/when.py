@@ -213,13 +213,15 @@ def _lone(document: Document, calendar: Calendar) -> Found | None:
 
 
 def _by_paper(document: Document) -> frozenset[str]:
-    """Return where the size of the paper points to: letter paper to the United States."""
+    """Return where the size of the paper points to: letter paper to the United States.
+
+    A4 is what most software makes when nobody asks for anything, and points nowhere.
+    """
     width, height = (
         (document.pages[0].width, document.pages[0].height) if document.pages else (0, 0)
     )
-    if abs(width - 612) < 2 and abs(height - 792) < 2:
-        return frozenset({"US"})
-    return frozenset({"GB"}) if abs(width - 595) < 2 and abs(height - 842) < 2 else frozenset()
+    is_letter = abs(width - 612) < 2 and abs(height - 792) < 2
+    return frozenset({"US"}) if is_letter else frozenset()
 
 
 def _order(document: Document, language: str | None) -> tuple[Order | None, float]:

@@ -6,7 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "ja")
+from forebay_agents.languages import LANGUAGES
+
 LABELS = ("kind", "number", "date", "amount", "party", "word")
 """The groups of phrases that are labels."""
 
