@@ -1,5 +1,7 @@
 """A field is what the page says, or absent: never a guess."""
 
+import time
+
 import pytest
 
 from forebay_agents.rules import find_fields
@@ -214,3 +216,53 @@ def test_an_empty_document_has_no_fields() -> None:
     """Pages without words give nothing."""
     assert find_fields([]) == {}
     assert find_fields([page()]) == {}
+
+
+def test_a_search_that_fails_costs_its_own_fields_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One bug loses one group of fields, and a note says which."""
+
+    def fail(*_: object) -> None:
+        raise IndexError
+
+    monkeypatch.setattr("forebay_agents.rules.fields.find_totals", fail)
+    notes: list[str] = []
+    fields = find_fields([page("Invoice no: A-17", "Date: 2026-03-04", "Total: 10.00 EUR")], notes)
+    assert fields["number"].value == "A-17"
+    assert fields["date"].value == "2026-03-04"
+    assert notes == ["Looking for the sums failed: that is a bug of the agent."]
+
+
+def test_a_first_page_without_words_is_passed_over() -> None:
+    """Rows that hold a soft hyphen only are none."""
+    empty, second = page("\u00ad"), page("Invoice no: A-17", "Total: 5.00 EUR", number=2)
+    assert find_fields([empty, second])["total"].value == "5.00"
+
+
+def test_a_label_may_be_broken_over_two_rows() -> None:
+    """The total of such a label has a currency too."""
+    fields = found("請求書", "ご請求", "金額 12,345")
+    assert (fields["total"], fields["currency"]) == ("12345", "JPY")
+
+
+def test_negative_totals_may_stand_in_brackets() -> None:
+    """Brackets around a sum are its sign, those around words are a remark."""
+    assert found("Credit note CN-7", "Total | (119.00) EUR")["total"] == "-119.00"
+    assert found("Invoice INV-7", "Total: 119.00 EUR (incl. VAT 19.00)")["total"] == "119.00"
+
+
+def test_nothing_has_no_sign() -> None:
+    """A total of -0.00 is 0.00."""
+    assert found("Invoice no: A-17", "Total: EUR -0.00")["total"] == "0.00"
+
+
+def test_titles_and_sums_are_no_sellers() -> None:
+    """A line that begins with the word for a document, a number or a sum names nobody."""
+    assert "seller" not in found("Invoice INV-7", "Net total 100.00 EUR", "Total USD 110.00")
+
+
+def test_only_so_much_of_a_page_is_looked_at() -> None:
+    """Texts and rows without end are cut, so that labels without end take no time."""
+    endless = page("Rechnung Nr. " * 4000, *["Nr. 1"] * 5000)
+    began = time.process_time()
+    find_fields([endless])
+    assert time.process_time() - began < 5

@@ -1,9 +1,12 @@
 """Find the fields of a document by their labels and places: what pages do not say stays absent."""
 
 import re
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from forebay_agents.findings import Found, Name
+from forebay.logs import EventLog
+from forebay_agents.findings import NAMES, Found, Name
 from forebay_agents.pages import Page
 from forebay_agents.rules.buyer import find_addressed_buyer, find_labelled_buyer
 from forebay_agents.rules.due import find_due_date
@@ -22,44 +25,63 @@ VENDOR = re.compile(
 )
 """How an order names the one that is to deliver."""
 
+log = EventLog(__name__)
+
+Group = dict[Name, Found | None]
+"""Fields that are looked for together."""
+
 DUE = ("", "invoice", "statement", "receipt")
 
 
-def find_fields(pages: Sequence[Page]) -> dict[Name, Found]:
+def find_fields(pages: Sequence[Page], notes: list[str] | None = None) -> dict[Name, Found]:
     """Return the fields that `pages` state, each with its evidence.
 
-    A field that is missing, ambiguous or said in two ways is left out.
+    A field that is missing, ambiguous or said in two ways is left out. So are the fields of a group
+    whose search fails on an odd page; `notes` get a sentence about it.
     """
     document = Document(pages)
     if not document.spots:
         return {}
-    language = find_language(document)
-    kind = find_kind(document)
-    name = kind.value if kind else ""
-    calendar = Calendar(document, language.value if language else None)
-    day = find_date(document, calendar, name)
-    found: dict[Name, Found | None] = {
-        "kind": kind,
-        "number": find_number(document, name),
-        "date": day,
-        "due_date": find_due_date(document, calendar, day) if name in DUE else None,
-        **(_sums(document, name) if name in SUMS or kind is None else {}),
-        "language": language,
-    }
+    look = partial(_look, [] if notes is None else notes)
+    found = look("the language", lambda: {"language": find_language(document)})
+    found |= look("the kind", lambda: {"kind": find_kind(document)})
+    kind = found["kind"].value if found.get("kind") else ""
+    found |= look("the number", lambda: {"number": find_number(document, kind)})
+    found |= look("the dates", lambda: _dates(document, kind, found.get("language")))
+    found |= look("the sums", lambda: _sums(document, kind))
     if kind or found.get("total"):
-        found |= _parties(document, name)
-    return {field: value for field, value in found.items() if value is not None}
+        found |= look("the parties", lambda: _parties(document, kind))
+    return {field: found[field] for field in NAMES if field in found}
 
 
-def _sums(document: Document, kind: str) -> dict[Name, Found | None]:
+def _look(notes: list[str], what: str, search: Callable[[], Group]) -> dict[Name, Found]:
+    """Return what a group of fields has, and nothing but a note where its search fails."""
+    try:
+        return {name: value for name, value in search().items() if value is not None}
+    except Exception as error:
+        log.error("rules_failed", what=what, error=repr(error))
+        traceback.print_exception(error)
+        notes.append(f"Looking for {what} failed: that is a bug of the agent.")
+        return {}
+
+
+def _dates(document: Document, kind: str, language: Found | None) -> Group:
+    calendar = Calendar(document, language.value if language else None)
+    day = find_date(document, calendar, kind)
+    due = find_due_date(document, calendar, day) if kind in DUE else None
+    return {"date": day, "due_date": due}
+
+
+def _sums(document: Document, kind: str) -> Group:
+    if kind and kind not in SUMS:
+        return {}
     totals = find_totals(document, kind)
-    total = totals.fields.get("total")
-    is_priced = total is not None or kind not in ("", "contract")
-    currency = find_currency(document, total, totals.sign) if is_priced else None
+    is_priced = totals.total is not None or kind not in ("", "contract")
+    currency = find_currency(document, totals.total) if is_priced else None
     return {"currency": currency, **totals.fields}
 
 
-def _parties(document: Document, kind: str) -> dict[Name, Found | None]:
+def _parties(document: Document, kind: str) -> Group:
     """Find seller and buyer, each of which helps to tell the other.
 
     A buyer that a label names comes first. Else the seller does, unless that leaves no buyer: then

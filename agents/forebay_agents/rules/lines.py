@@ -7,13 +7,11 @@ from forebay_agents.pages import Page, Row, Table, contains, middle
 from forebay_agents.rules.amounts import DecimalMark, decimal_mark
 from forebay_agents.rules.columns import columns_of, head_at
 from forebay_agents.rules.listed import ListedLines
+from forebay_agents.rules.readable import HIGHEST, WIDEST, readable
 from forebay_agents.rules.table import RuledRows, TableRows
 
 LIMIT = 2_000
 """How many lines are kept."""
-
-WIDEST, LONGEST, HIGHEST = 60, 300, 1_000
-"""The most segments of a row, characters of one and rows of a page that are looked at."""
 
 LONGEST_CELL = 3_000
 """Characters of a ruled cell; where one has more the table is none of lines."""
@@ -42,16 +40,16 @@ class LineReader:
         """Take the lines of `page`; a table of the page before may go on here."""
         if self.notes:
             return
-        readable = [row for row in page.rows[:HIGHEST] if _is_readable(row)]
-        texts = [segment.text for row in readable for segment in row]
+        every = list(readable(page))
+        texts = [segment.text for row in every for segment in row]
         self._mark = decimal_mark(texts) or self._mark
         ruled = [(table, some) for table in page.tables if (some := self._read_ruled(table, page))]
-        rows = [row for row in readable if not any(_is_in(row, table) for table, _ in ruled)]
+        rows = [row for row in every if not any(_is_in(row, table) for table, _ in ruled)]
         found = [(table.box[1], lines) for table, lines in ruled]
         found += list(self._read_rows(rows, page.number))
         for _, lines in sorted(found, key=lambda each: each[0]):
             self._keep(lines, page.number)
-        for row in readable if not self._lines else ():
+        for row in every if not self._lines else ():
             self._listed.read(row, self._mark, page.number)
 
     def _read_rows(self, rows: Sequence[Row], number: int) -> Iterator[tuple[float, list[Line]]]:
@@ -95,10 +93,6 @@ class LineReader:
         self._lines += lines[:room]
         if len(lines) > room and not self.notes:
             self.notes.append(f"Only the first {LIMIT} lines are kept: page {page} has more.")
-
-
-def _is_readable(row: Row) -> bool:
-    return len(row) <= WIDEST and all(len(segment.text) <= LONGEST for segment in row)
 
 
 def _is_table(table: Table) -> bool:

@@ -9,6 +9,7 @@ from forebay_agents.rules.amounts import amounts
 from forebay_agents.rules.candidates import Candidate, found
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
+from forebay_agents.rules.stated import Sum
 from forebay_agents.rules.text import JAPANESE
 
 BRACKETED = re.compile(rf"\((?:in |en )?{currencies.pattern()}\)")
@@ -18,9 +19,10 @@ COMMON = frozenset(
 """Codes that are no words, so that they mean money in any heading."""
 
 
-def find_currency(document: Document, total: Found | None, sign: str | None) -> Found | None:
+def find_currency(document: Document, total: Sum | None) -> Found | None:
     """Return the currency of the total, as far as the document makes it clear."""
-    if sign and (candidate := _candidate(document, sign, _spot_of(document, total, sign), 1.0)):
+    sign = total.sign if total else None
+    if total and sign and (candidate := _candidate(document, sign, total.spot, 1.0)):
         return found(document, candidate)
     if labelled := _labelled(document):
         return found(document, labelled)
@@ -30,8 +32,7 @@ def find_currency(document: Document, total: Found | None, sign: str | None) -> 
         if candidate:
             used.setdefault(candidate.value, candidate)
     if not used and total and document.is_whole and JAPANESE.search(document.text):
-        spot = next(spot for spot in document.spots if spot.box == total.evidence.box)
-        return found(document, Candidate("JPY", 0.6, spot, spot.text))
+        return found(document, Candidate("JPY", 0.6, total.spot, total.spot.text))
     return found(document, used.popitem()[1]) if len(used) == 1 else None
 
 
@@ -69,12 +70,3 @@ def _signs(document: Document) -> Iterator[tuple[Spot, str]]:
 def _candidate(document: Document, sign: str, spot: Spot, factor: float) -> Candidate | None:
     code, confidence = currencies.decide(sign, document.text, document.codes)
     return Candidate(code, confidence * factor, spot, spot.text) if code else None
-
-
-def _spot_of(document: Document, total: Found | None, sign: str) -> Spot:
-    """Return the spot that the total stands in, or else the first one with the sign."""
-    box = total.evidence.box if total else None
-    return next(
-        (spot for spot in document.spots if spot.box == box and sign in spot.text),
-        next(spot for spot in document.spots if sign in spot.text),
-    )

@@ -126,7 +126,7 @@ def _titled(document: Document, kind: str) -> Iterator[Candidate]:
 
 def document_number(answer: Answer) -> str | None:
     """Return the number that a text begins with, unless it is a date, an IBAN or the like."""
-    text = NO.sub("", answer.text.lstrip("#:№.° "))
+    text = NO.sub("", answer.text[:LONGEST].lstrip("#:№.° "))
     match = PREFIX.match(text) or TOKEN.match(text)
     if match is None or NOT_IT.fullmatch(text) or NOT_IT.match(match["number"]):
         return None

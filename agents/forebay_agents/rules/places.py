@@ -11,6 +11,7 @@ from forebay_agents.pages import Page
 from forebay_agents.rules import currencies
 from forebay_agents.rules.amounts import DecimalMark, amounts, decimal_mark
 from forebay_agents.rules.labels import Label
+from forebay_agents.rules.readable import readable
 from forebay_agents.rules.spots import (
     Spot,
     holds_heads,
@@ -52,7 +53,7 @@ class Document:
 
     def __post_init__(self) -> None:
         self.sheets = [
-            [spots_of(row, page, index) for index, row in enumerate(page.rows)]
+            [spots_of(row, page, index) for index, row in enumerate(readable(page))]
             for page in self.pages
         ]
 
@@ -64,7 +65,7 @@ class Document:
     @cached_property
     def first(self) -> list[Spot]:
         """The spots of the first page that has any."""
-        return next(([s for row in sheet for s in row] for sheet in self.sheets if sheet), [])
+        return [spot for spot in self.spots if spot.page == self.spots[0].page]
 
     @cached_property
     def text(self) -> str:

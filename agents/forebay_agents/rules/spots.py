@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from forebay_agents.pages import Box, Page, Row, Source
+from forebay_agents.pages import Box, Page, Row, Source, union
 from forebay_agents.rules import currencies
 from forebay_agents.rules.labels import RATE, Label, find_labels
 from forebay_agents.rules.text import JAPANESE, normal
@@ -62,8 +62,7 @@ def spots_of(row: Row, page: Page, index: int) -> list[Spot]:
             text = MISREAD.sub(r"\1°", text)
         if joined and _gap(joined[-1], (text, segment.box)) < SPACES[page.source]:
             before, box = joined[-1]
-            top, bottom = min(box[1], segment.box[1]), max(box[3], segment.box[3])
-            joined[-1] = normal(f"{before} {text}"), (box[0], top, segment.box[2], bottom)
+            joined[-1] = normal(f"{before} {text}"), union((box, segment.box))
         elif text:
             joined.append((text, segment.box))
     return [
@@ -100,12 +99,7 @@ def stacked(upper: Spot, lower: Spot) -> Spot | None:
     own = max((label.end for label in lower.labels[:1]), default=1)
     if not labels or labels[0].start > 0 or labels[0].end < len(upper.text) + 1 + own:
         return None
-    box = (
-        min(upper.box[0], lower.box[0]),
-        upper.box[1],
-        max(upper.box[2], lower.box[2]),
-        lower.box[3],
-    )
+    box = union((upper.box, lower.box))
     return replace(lower, text=text, box=box, labels=labels[:1], rows=2)
 
 

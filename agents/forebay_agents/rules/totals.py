@@ -9,9 +9,7 @@ from forebay_agents.findings import Found, Name
 from forebay_agents.rules.candidates import Candidate, choose
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.stated import Sum, fitting, pairs, printed, signed, spoken, stated
-
-CLOSE = Decimal("0.02")
-"""How far a sum of rounded sums may be off."""
+from forebay_agents.sums import adds_up
 
 MOST = 12
 """How many different taxes are tried together."""
@@ -27,10 +25,10 @@ TIERS: dict[str, tuple[tuple[str, float], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What was found, and the sign of the currency beside the total."""
+    """What was found, and the sum that the total is: one with a currency, if there is one."""
 
     fields: dict[Name, Found]
-    sign: str | None
+    total: Sum | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +80,8 @@ class Statements:
         if len({each.value for each in sums}) == 1:
             yield sums[0]
 
-    def contradict(self, total: Decimal) -> bool:
-        """Tell whether one net and some tax are stated that do not make the total."""
+    def has_parts(self) -> bool:
+        """Tell whether one net and some tax are stated, which then should make the total."""
         return len({net.value for net in self.nets}) == 1 and bool(self.taxes)
 
     def _all_parts(self, total: Decimal) -> Iterator[Parts]:
@@ -93,15 +91,15 @@ class Statements:
                 added = sum((tax.value for tax in taxes), Decimal(0))
                 for net in offered:
                     is_tax = abs(added) < abs(net.value) and (added or net in nets)
-                    if is_tax and abs(net.value + added - total) <= CLOSE:
+                    if is_tax and adds_up(net.value + added, total):
                         yield Parts(net, taxes, bonus)
         for net, tax in self.pairs:
-            if abs(net.value + tax.value - total) <= CLOSE and tax.value:
+            if adds_up(net.value + tax.value, total) and tax.value:
                 yield Parts(net, (tax,), 0.25)
         for net in nets:
             for taxes in self._groups(total):
                 added = net.value + sum((tax.value for tax in taxes), Decimal(0))
-                if any(abs(added - abs(less.value) - total) <= CLOSE for less in self.withheld):
+                if any(adds_up(added - abs(less.value), total) for less in self.withheld):
                     yield Parts(net, taxes, 0.1)
 
     def _groups(self, total: Decimal) -> Iterator[tuple[Sum, ...]]:
@@ -126,11 +124,11 @@ def find_totals(document: Document, kind: str) -> Totals:
     if total is None:
         return Totals({}, None)
     value = Decimal(total.value)
-    signs = [each.sign for each in totals if each.value == value and each.sign]
+    same = [each for each in totals if each.value == value]
     net, tax = _net_and_tax(statements, value)
     named: dict[Name, Found | None] = {"total": total, "total_net": net, "tax": tax}
     fields = {name: found for name, found in named.items() if found is not None}
-    return Totals(fields, signs[0] if signs else None)
+    return Totals(fields, next((each for each in same if each.sign), same[0]))
 
 
 def _totals(document: Document, kind: str) -> list[Sum]:
@@ -154,7 +152,7 @@ def _checked(total: Sum, statements: Statements) -> Sum:
         confidence += parts.bonus
     elif any(_fits_its_rate(tax, total.value) for tax in statements.taxes):
         confidence += 0.1
-    elif statements.contradict(total.value):
+    elif statements.has_parts():
         confidence *= 0.75
     return replace(total, confidence=confidence)
 
@@ -163,7 +161,7 @@ def _fits_its_rate(tax: Sum, total: Decimal) -> bool:
     """Tell whether a tax is, at its stated rate, contained in this total alone."""
     if not tax.rate or not tax.value:
         return False
-    return abs(total * tax.rate / (100 + tax.rate) - tax.value) <= CLOSE
+    return adds_up(round(total * tax.rate / (100 + tax.rate), 2), tax.value)
 
 
 def _net_and_tax(statements: Statements, total: Decimal) -> tuple[Found | None, Found | None]:
