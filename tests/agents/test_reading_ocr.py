@@ -160,7 +160,13 @@ def test_japanese_has_no_spaces_between_its_characters() -> None:
     """Tesseract parts Japanese into characters, which are joined again; Latin words are not."""
     words = [("請", 50), ("求", 62), ("書", 74), ("No.", 130), ("17", 159)]
     characters = [
-        Character(word, (x, 100.0, x + 5 + 7 * len(word), 112.0), (x, 112.0), 0, "guessed")
+        Character(
+            word,
+            (x, 100.0, x + 5 + 7 * len(word), 112.0),
+            (x, 112.0),
+            0,
+            "" if word[0] > "a" else "meant",
+        )
         for word, x in words
     ]
     (row,), _ = lay_out(characters, Frame(0, 0, 600, 800))

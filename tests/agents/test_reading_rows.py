@@ -1,8 +1,12 @@
 """Rows are what a reader sees: words of one cell together, cells apart."""
 
+from itertools import count
 from pathlib import Path
 
 import pytest
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.pdfmetrics import registerFont
+from reportlab.pdfgen.canvas import Canvas
 
 from forebay_agents.pages import Page
 from forebay_agents.reading.pdf import Pdf
@@ -48,6 +52,21 @@ def test_a_narrow_space_parts_words_whose_letters_touch(tmp_path: Path) -> None:
     """A space that kerning made narrow, and that is not drawn, is one where letters stand close."""
     content = b"BT /F 10 Tf 50 700 Td (CANTONEIRA) Tj 67.06 0 Td (LARGA) Tj ET"
     assert rows(tmp_path, content) == [["CANTONEIRA LARGA"]]
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [("株式会社ミナミ 御中", "株式会社ミナミ 御中"), ("ご 請 求 書", "ご請求書")],
+)
+def test_spaces_between_japanese_words_are_kept(printed: str, said: str, tmp_path: Path) -> None:
+    """A space that is seen parts words, but not the single characters of a title."""
+    registerFont(UnicodeCIDFont("HeiseiMin-W3"))
+    canvas = Canvas(str(tmp_path / "page.pdf"))
+    canvas.setFont("HeiseiMin-W3", 12)
+    for part, x in zip(printed.split(), count(50, 12 * len(printed.split()[0]) + 4), strict=False):
+        canvas.drawString(x, 700, part)
+    canvas.save()
+    assert [[s.text for s in row] for row in Pdf(tmp_path / "page.pdf").page(1).rows] == [[said]]
 
 
 def test_spaced_out_titles_are_words(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def _characters(line: list[_Word], slope: float) -> list[Character]:
 
 def _gap(word: str) -> Gap:
     """Return what precedes a word: a space, but for characters that tesseract parts needlessly."""
-    return "guessed" if is_wide(word) else "meant"
+    return "" if is_wide(word) else "meant"
 
 
 @contextmanager

@@ -23,6 +23,9 @@ GUESSED_GAP = 0.08
 STRAY_GAP = 0.3
 """Wider gaps part words in any case."""
 
+WIDE_SPACE = 0.2
+"""So do those between Chinese, Japanese and Korean characters where pdfium sees a space."""
+
 
 @dataclass(slots=True)
 class Piece:
@@ -110,19 +113,20 @@ def is_leftward(text: str) -> bool:
 def _joined(texts: list[str], gaps: list[tuple[float, Gap]], height: float) -> str:
     """Return letters with spaces between words, and none between spaced-out letters."""
     height = max(height, 1.0)
-    spacing = _spacing(texts, gaps)
-    is_spaced = spacing > WORD_GAP * height
-    bare_gap = (WORD_GAP if _is_close(gaps, height) else STRAY_GAP) * height
+    spacing = _spacing(texts, gaps) / height
+    bare_gap = WORD_GAP if _is_close(gaps, height) else STRAY_GAP
     parts = [texts[0]]
     for letter, (gap, kind) in zip(texts[1:], gaps[1:], strict=True):
-        wide = is_wide(parts[-1]) + is_wide(letter)
-        if wide == 2:
-            least = inf
-        elif is_spaced:
-            least = spacing + STRAY_GAP * height
-        else:
-            least = STRAY_GAP * height if wide else bare_gap if kind == "" else GUESSED_GAP * height
-        parts += [" ", letter] if kind == "meant" or gap > least else [letter]
+        match is_wide(parts[-1]) + is_wide(letter):
+            case 2:
+                least = WIDE_SPACE if kind == "guessed" else inf
+            case _ if spacing > WORD_GAP:
+                least = spacing + STRAY_GAP
+            case 1:
+                least = STRAY_GAP
+            case _:
+                least = GUESSED_GAP if kind == "guessed" else bare_gap
+        parts += [" ", letter] if kind == "meant" or gap > least * height else [letter]
     return _unspaced("".join(parts).strip())
 
 
@@ -144,5 +148,6 @@ def _spacing(texts: list[str], gaps: list[tuple[float, Gap]]) -> float:
 def _unspaced(text: str) -> str:
     """Close words whose letters are parted by spaces: I N V O I C E."""
     letters = text.split(" ")
-    is_spaced = len(letters) > 4 and all(len(t) == 1 and t.isalpha() for t in letters)
+    enough = 3 if is_wide(letters[0] or " ") else 5
+    is_spaced = len(letters) >= enough and all(len(t) == 1 and t.isalpha() for t in letters)
     return "".join(letters) if is_spaced else text
