@@ -13,8 +13,9 @@ import pytest
 from forebay.agent import Reject, Retry
 from forebay.errors import SettingError
 from forebay_agents.findings import Findings
-from forebay_agents.models.answer import Answer
+from forebay_agents.models.answer import Answer, InvalidAnswer
 from forebay_agents.models.answer import read as read_answer
+from forebay_agents.models.client import LONGEST_REPEATED
 from forebay_agents.models.estimate import ANSWER_SHARE, PROMPT
 from forebay_agents.models.model import Model
 from forebay_agents.models.settings import API_KEY, BASE_URL, NAME, model_endpoint
@@ -138,6 +139,37 @@ def test_an_answer_that_stays_invalid_is_a_note(
     assert (found.fields, found.lines) == ({}, [])
     assert found.notes[-1] == "The model's answer about page 1 was not usable."
     assert len(attempt.calls) == 2
+
+
+def test_a_repair_does_not_repeat_an_answer_without_end(
+    server: ModelServer, attempt: RecordedAttempt
+) -> None:
+    """Of a long invalid answer the second request holds the beginning: the rest is paid once."""
+    server.simulation.said = {"total": "on and on " * 5_000}
+    read(server, attempt, page(1, *INVOICE))
+    first, repair = attempt.calls
+    assert first["output_tokens"] > 10_000
+    assert repair["input_tokens"] < first["input_tokens"] + 1500
+    answer = server.simulation.requests[1]["messages"][2]
+    assert answer["role"] == "assistant"
+    assert len(answer["content"]) == LONGEST_REPEATED
+
+
+@pytest.mark.parametrize("text", ["```json" + " " * 1_000_000, "```" * 500_000, "{" * 1_000_000])
+def test_an_answer_without_end_is_refused_in_bounded_time(text: str) -> None:
+    """What a model repeats until it is cut off costs no more than its length."""
+    started = time.monotonic()
+    with pytest.raises(InvalidAnswer):
+        read_answer(Answer, text)
+    assert time.monotonic() - started < 5
+
+
+def test_an_answer_that_quotes_a_fence_is_read() -> None:
+    """A document may hold what else fences an answer off."""
+    said = {"value": "```", "quote": "``` no. ```", "page": 1}
+    read = read_answer(Answer, f" {json.dumps({'number': said})}")
+    assert read.number is not None
+    assert read.number.quote == "``` no. ```"
 
 
 def test_an_answer_in_a_fenced_block_is_read() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from forebay.agent import ErrorKind, Retry
 from forebay_agents.findings import Findings
+from forebay_agents.models.connection import MOST_BYTES, connect
 from forebay_agents.models.refusals import LONGEST_WAIT, meaning, retry_after
 from forebay_agents.models.settings import API_KEY, BASE_URL, NAME, STRUCTURED
 from forebay_lab.model_server import Fault, ModelServer
@@ -54,6 +55,8 @@ def read(server: ModelServer, attempt: RecordedAttempt | None = None, **more: st
         ("reset", "infrastructure", f"cannot be reached .*: check {BASE_URL}"),
         ("broken_body", "infrastructure", "speaks the chat API"),
         ("no_choices", "infrastructure", "speaks the chat API"),
+        ("huge_body", "infrastructure", "too large.* speaks the chat API"),
+        ("compressed", "infrastructure", "compressed .* speaks the chat API"),
     ],
 )
 def test_a_refusal_is_a_reason_to_try_again(
@@ -73,6 +76,28 @@ def test_an_endpoint_that_repeats_the_key_does_not_spread_it(server: ModelServer
     refusal = openai.BadRequestError("refused", response=response, body=body)
     error = meaning(refusal, model_at(server).endpoint)
     assert "(400: Key … is not for this model)" in str(error)
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_is_taken_in_up_to_a_size_only(status: int, server: ModelServer) -> None:
+    """A body of 1 GB, be it that of a refusal, is left after 10 MB."""
+    endpoint = model_at(server).endpoint
+    sent: list[int] = []
+
+    class Endless(httpx2.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            for _ in range(1000):
+                sent.append(1_000_000)
+                yield b" " * 1_000_000
+
+    response = httpx2.Response(status, stream=Endless())
+    response.request = httpx2.Request("POST", endpoint.base_url)
+    response.request.extensions["timeout"] = {"read": 60.0}
+    (bound,) = connect(endpoint)._client.event_hooks["response"]
+    bound(response)
+    with pytest.raises(Retry, match="too large"):
+        response.read()
+    assert sum(sent) <= MOST_BYTES + 1_000_000
 
 
 def test_the_package_does_not_try_again_by_itself(server: ModelServer) -> None:

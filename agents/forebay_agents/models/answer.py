@@ -1,7 +1,6 @@
 """The shapes that a model's answers must have, and how an endpoint is asked for them."""
 
 import json
-import re
 from functools import cache
 from typing import Any, TypeVar
 
@@ -72,9 +71,11 @@ class InvalidAnswer(Exception):
 
 def read(shape: type[Shape], text: str) -> Shape:
     """Return the answer in `text`, which may stand in a fenced block; raise InvalidAnswer."""
-    fenced = re.search(r"```(?:json)?\s*(.*?)```", text, re.DOTALL)
+    if not text.lstrip().startswith("{"):
+        _, fence, rest = text.partition("```")
+        text = rest.partition("```")[0].removeprefix("json") if fence else text
     try:
-        return shape.model_validate_json(fenced[1] if fenced else text)
+        return shape.model_validate_json(text)
     except ValidationError as error:
         raise InvalidAnswer(_complaint(error)) from None
 

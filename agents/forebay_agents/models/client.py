@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from forebay.agent import Attempt, Retry
+from forebay.jsonb import mended
 from forebay_agents import stopping
 from forebay_agents.models import refusals
 from forebay_agents.models.answer import InvalidAnswer, Shape, read, response_format
@@ -20,9 +21,12 @@ from forebay_agents.models.prompts import complaint
 from forebay_agents.models.settings import Endpoint
 
 if TYPE_CHECKING:
-    from openai import APIError, Omit, OpenAI
+    from openai import APIError, OpenAI
 
 Message = dict[str, Any]
+
+LONGEST_REPEATED = 2000
+"""Characters of an answer that the repair repeats: more may not fit the context beside another."""
 
 
 class Truncated(Exception):
@@ -58,7 +62,7 @@ class Client:
             about = complaint(str(invalid))
         again = [
             *messages,
-            {"role": "assistant", "content": text},
+            {"role": "assistant", "content": mended(text[:LONGEST_REPEATED])},
             {"role": "user", "content": about},
         ]
         repair = Call(f"{call.call_id}-repair", call.where)
@@ -92,38 +96,19 @@ class Client:
         """Make the call; runs in a thread of its own, which a stop leaves behind."""
         from openai import APIError
 
-        openai = self._openai = self._openai or self._made()
-        headers = self._headers(openai)
+        from forebay_agents.models.connection import connect, own_headers
+
+        openai = self._openai = self._openai or connect(self.endpoint)
         started, clock = datetime.now(UTC), time.monotonic()
         body, error = None, None
         try:
             chat = openai.chat.completions.with_raw_response
-            response = chat.create(**request, extra_headers=headers)
+            response = chat.create(**request, extra_headers=own_headers(openai))
             body = _json(response.http_response.text)
         except APIError as failed:
             error = failed
             body = _json(getattr(getattr(failed, "response", None), "text", ""))
         return _Answer(body, error, started, round((time.monotonic() - clock) * 1000))
-
-    def _made(self) -> OpenAI:
-        from openai import OpenAI
-
-        return OpenAI(
-            base_url=self.endpoint.base_url,
-            api_key=self.endpoint.api_key,
-            timeout=self.endpoint.timeout,
-            max_retries=0,
-        )
-
-    def _headers(self, openai: OpenAI) -> dict[str, str | Omit]:
-        """Return the headers of a call: none that OPENAI_* variables of the machine add to them."""
-        from openai import Omit
-
-        return {name.lower(): Omit() for name in openai.default_headers} | {
-            "accept": "application/json",
-            "content-type": "application/json",
-            "authorization": f"Bearer {self.endpoint.api_key}",
-        }
 
     def _report(self, call: Call, answer: _Answer, attempt: Attempt) -> None:
         """Report the call; one that failed only where the endpoint says what it used."""

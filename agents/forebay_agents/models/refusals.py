@@ -69,6 +69,14 @@ def too_slow() -> Retry:
     )
 
 
+def too_large() -> Retry:
+    """Return what to raise for a body of more bytes than any answer has, or of unknown size."""
+    return Retry(
+        "The model endpoint's answer is too large, or compressed without being asked to be:"
+        " check that it speaks the chat API."
+    )
+
+
 def _status(error: APIStatusError, endpoint: Endpoint) -> Exception:
     status = error.status_code
     said = f"{error.code or ''} {error.type or ''} {error.message}".lower()

@@ -18,6 +18,8 @@ FaultKind = Literal[
     "trickle",
     "reset",
     "broken_body",
+    "huge_body",
+    "compressed",
     "no_choices",
     "no_json",
     "wrong_shape",

@@ -1,5 +1,6 @@
 """The simulated endpoint over HTTP, on loopback."""
 
+import gzip
 import json
 import socket
 import struct
@@ -107,6 +108,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, response: Response) -> None:
         is_json = isinstance(response.body, dict)
         content = (json.dumps(response.body) if is_json else str(response.body)).encode()
+        if response.headers.get("content-encoding") == "gzip":
+            content = gzip.compress(content)
         spaces = int(response.trickle / TRICKLE_EVERY)
         try:
             self.send_response(response.status)

@@ -17,6 +17,9 @@ from forebay_lab.model_server.tokens import pictures as pictures_of
 FINGERPRINT = "forebay-lab-simulated"
 """Stands in every answer: nothing here is a model."""
 
+HUGE = 20_000_000
+"""Bytes of a body that no client should take in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Response:
@@ -98,6 +101,8 @@ class Simulation:
             raise ConnectionLost
         if kind == "broken_body":
             return Response(200, '{"id": "chatcmpl-')
+        if kind == "huge_body":
+            return Response(200, " " * HUGE)
         text = self._text(request, kind)
         with self._lock:
             cached = self._cache.cached(prompt)
@@ -111,9 +116,11 @@ class Simulation:
             "choices": [] if kind == "no_choices" else [_choice(text, kind)],
         }
         used = _usage(len(prompt), len(encode(text)), cached)
-        trickle = fault.seconds if fault and kind == "trickle" else 0.0
         return Response(
-            200, body if kind == "no_usage" else body | {"usage": used}, trickle=trickle
+            200,
+            body if kind == "no_usage" else body | {"usage": used},
+            {"content-encoding": "gzip"} if kind == "compressed" else {},
+            trickle=fault.seconds if fault and kind == "trickle" else 0.0,
         )
 
     def _text(self, request: dict[str, Any], kind: str | None) -> str:
