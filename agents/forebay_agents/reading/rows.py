@@ -16,8 +16,8 @@ from forebay_agents.reading.characters import LINE_HYPHEN, Character
 from forebay_agents.reading.drawings import Ruling
 from forebay_agents.reading.gaps import ONE_SPACE, widest_gaps
 from forebay_agents.reading.geometry import Frame, as_shown, upright
+from forebay_agents.reading.lines import gathered, once
 from forebay_agents.reading.pieces import (
-    STRAY_GAP,
     WORD_GAP,
     Piece,
     as_seen,
@@ -26,9 +26,6 @@ from forebay_agents.reading.pieces import (
     lower_height,
     on_one_line,
 )
-
-LEVEL = 0.1
-"""Lines that are this close, in heights, are on the same level."""
 
 COLUMN = 4
 """So many wide characters, each right under the one before, are written from top to bottom."""
@@ -102,7 +99,9 @@ class _Layout:
     def rows(self) -> list[Row]:
         """Return the rows, from top to bottom; columns come after them."""
         runs = [run.copy() for run in self._drawn]
-        lines = [list(_once(sorted(line, key=lambda piece: piece.box[0]))) for line in _lines(runs)]
+        lines = [
+            list(once(sorted(line, key=lambda piece: piece.box[0]))) for line in gathered(runs)
+        ]
         rows = [[Segment(run.text(), run.box) for run in self._runs(line)] for line in lines]
         rows += [[Segment(piece.text(), piece.box)] for piece in self._columns]
         worded = ([s for s in row if not LEADERS.issuperset(s.text)] for row in rows)
@@ -201,53 +200,3 @@ def _is_title(run: Row) -> bool:
 
 def _title(run: Row) -> Segment:
     return Segment("".join(s.text for s in run), union(s.box for s in run))
-
-
-def _lines(runs: list[Piece]) -> list[list[Piece]]:
-    """Gather the runs of each line, the highest line first."""
-    lines: list[list[Piece]] = []
-    for level in _levels(runs):
-        near = [line for line in lines[-3:] if _is_beside(line, level)]
-        if near:
-            min(near, key=lambda line: abs(line[0].base - level[0].base)).extend(level)
-        else:
-            lines.append(level)
-    return lines
-
-
-def _levels(runs: list[Piece]) -> list[list[Piece]]:
-    """Gather the runs that stand exactly level, the highest first."""
-    levels: list[list[Piece]] = []
-    for run in sorted(runs, key=lambda run: run.base):
-        before = levels[-1][-1] if levels else None
-        if before and run.base - before.base <= LEVEL * lower_height(before, run):
-            levels[-1].append(run)
-        else:
-            levels.append([run])
-    return levels
-
-
-def _is_beside(line: list[Piece], level: list[Piece]) -> bool:
-    """Tell whether what stands on another level belongs to a line, such as a superscript."""
-    if not on_one_line(line[0], level[0]):
-        return False
-    marked = [(run.box[0], run.box[2], True) for run in line]
-    marked += [(run.box[0], run.box[2], False) for run in level]
-    marked.sort()
-    return all(
-        one[2] == other[2] or other[0] > one[1] - STRAY_GAP * level[0].height
-        for one, other in pairwise(marked)
-    )
-
-
-def _once(line: Iterable[Piece]) -> Iterator[Piece]:
-    """Leave out what is drawn twice, a little aside, to look bold or to throw a shadow."""
-    before: list[Piece] = []
-    for piece in line:
-        near = 0.15 * piece.height
-        if not any(
-            other.texts == piece.texts and abs(other.box[0] - piece.box[0]) < near
-            for other in before[-3:]
-        ):
-            before.append(piece)
-            yield piece
