@@ -16,7 +16,7 @@ from forebay_agents.reading.characters import LINE_HYPHEN, Character
 from forebay_agents.reading.drawings import Ruling
 from forebay_agents.reading.gaps import ONE_SPACE, widest_gaps
 from forebay_agents.reading.geometry import Frame, as_shown, upright
-from forebay_agents.reading.lines import gathered, once
+from forebay_agents.reading.lines import lines_of
 from forebay_agents.reading.pieces import (
     WORD_GAP,
     Piece,
@@ -99,10 +99,8 @@ class _Layout:
     def rows(self) -> list[Row]:
         """Return the rows, from top to bottom; columns come after them."""
         runs = [run.copy() for run in self._drawn]
-        lines = [
-            list(once(sorted(line, key=lambda piece: piece.box[0]))) for line in gathered(runs)
-        ]
-        rows = [[Segment(run.text(), run.box) for run in self._runs(line)] for line in lines]
+        lines = (self._runs(line) for line in lines_of(runs))
+        rows = [[Segment(run.text(), run.box) for run in line] for line in lines]
         rows += [[Segment(piece.text(), piece.box)] for piece in self._columns]
         worded = ([s for s in row if not LEADERS.issuperset(s.text)] for row in rows)
         return [_closed_up(row) for row in worded if row]
