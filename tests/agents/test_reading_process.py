@@ -18,6 +18,7 @@ from forebay.errors import SettingError
 from forebay_agents.reading import process as process_module
 from forebay_agents.reading import reader as reader_module
 from forebay_agents.reading.errors import DocumentError
+from forebay_agents.reading.inspection import Inspection, inspect
 from forebay_agents.reading.limits import LEAST_MEMORY
 from forebay_agents.reading.process import Lost, ReadingProcess
 from forebay_agents.reading.reader import Limits, Reader
@@ -220,6 +221,14 @@ def test_a_child_that_does_not_start_is_no_fault_of_the_document(
         Reader(good, RecordedAttempt({}))
     assert error.value.message == f"The reading process failed: {what}."
     assert error.value.kind == "infrastructure"
+
+
+def test_a_machine_that_cannot_look_at_a_file_blames_it_for_nothing(
+    good: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a reading process nothing is known of a file, and nothing said against it."""
+    monkeypatch.setattr(process_module, "COMMAND", (sys.executable, "-c", "raise SystemExit(3)"))
+    assert list(inspect([good])) == [Inspection(good)]
 
 
 def test_a_bug_in_the_child_is_no_fault_of_the_document(good: Path) -> None:

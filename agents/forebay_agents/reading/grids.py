@@ -8,7 +8,7 @@ from itertools import pairwise
 from forebay_agents.pages import Box, Point, Row, Table, contains, middle, rounded
 from forebay_agents.reading.drawings import Ruling
 
-CLOSE = 3.0
+LINE_REACH = 3.0
 """Points within which two lines are one, and within which a line reaches another."""
 
 SQUARES = 40_000
@@ -44,7 +44,7 @@ class _Grid:
     def _drawn(lines: list[tuple[float, float]], stops: list[float]) -> list[bool]:
         """Tell for each stretch between two stops whether the lines cover it."""
         return [
-            any(start <= one + CLOSE and other - CLOSE <= end for start, end in lines)
+            any(start <= one + LINE_REACH and other - LINE_REACH <= end for start, end in lines)
             for one, other in pairwise(stops)
         ]
 
@@ -88,7 +88,7 @@ def _merged(rulings: list[Ruling]) -> tuple[list[float], dict[float, list[tuple[
     places: list[float] = []
     lines: dict[float, list[tuple[float, float]]] = defaultdict(list)
     for ruling in sorted(rulings, key=lambda ruling: ruling.at):
-        if not places or ruling.at - places[-1] > CLOSE:
+        if not places or ruling.at - places[-1] > LINE_REACH:
             places.append(ruling.at)
         lines[places[-1]].append((ruling.start, ruling.end))
     return places, {place: list(_joined(sorted(found))) for place, found in lines.items()}
@@ -97,7 +97,7 @@ def _merged(rulings: list[Ruling]) -> tuple[list[float], dict[float, list[tuple[
 def _joined(stretches: list[tuple[float, float]]) -> Iterator[tuple[float, float]]:
     start, end = stretches[0]
     for next_start, next_end in stretches[1:]:
-        if next_start > end + CLOSE:
+        if next_start > end + LINE_REACH:
             yield start, end
             start, end = next_start, next_end
         end = max(end, next_end)

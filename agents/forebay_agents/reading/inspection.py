@@ -20,7 +20,8 @@ SAMPLE = 20
 class Inspection:
     """What can be told of a file at a glance.
 
-    `problem` is a sentence when it cannot be read; then the numbers are None or 0. Characters are
+    `problem` is a sentence when nobody can read it; then the numbers are None or 0. So they are
+    without a problem where this machine fails: another may read the file. Characters are
     extrapolated from at most 20 pages; wide ones are those of Chinese, Japanese and Korean, digits
     those of ASCII.
     """
@@ -45,7 +46,8 @@ def inspect(paths: Iterable[Path], limits: Limits | None = None) -> Iterator[Ins
             try:
                 yield inspector.inspect(path)
             except DocumentError as error:
-                yield Inspection(path, problem=error.message)
+                is_of_file = error.kind == "bad_input"
+                yield Inspection(path, problem=error.message if is_of_file else None)
     finally:
         inspector.end()
 

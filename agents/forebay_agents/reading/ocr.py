@@ -33,7 +33,7 @@ PACKS = {
 SURE = 0.6
 """Certainty below which a page may lie on its side, where nothing tells how it lies."""
 
-CLEAR = 1.0
+CLEAR_DIRECTION = 1.0
 """How sure tesseract must be of a page's direction, in its own measure."""
 
 REACH = 60
@@ -119,7 +119,7 @@ def _angle(picture: Image.Image) -> int | None:
             seen = pytesseract.image_to_osd(path, output_type=pytesseract.Output.DICT)
         except pytesseract.TesseractError:  # too few characters, or its file is not installed
             return None
-    return int(seen["rotate"]) if seen["orientation_conf"] >= CLEAR else None
+    return int(seen["rotate"]) if seen["orientation_conf"] >= CLEAR_DIRECTION else None
 
 
 def _words(picture: Image.Image, angle: int, frame: Frame, packs: str) -> _Words:
