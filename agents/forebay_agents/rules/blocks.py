@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from forebay_agents.rules.names import CONTACT, companies, is_address
+from forebay_agents.rules.amounts import only_amounts
+from forebay_agents.rules.names import CONTACT, GENERAL, companies, is_address
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import letters
@@ -60,7 +61,7 @@ def blocks(document: Document) -> Iterator[list[Spot]]:
     """Yield the blocks of the first page, leaving out titles and the lines that give a value."""
     taken: set[int] = set()
     for spot in document.first:
-        if id(spot) in taken or begins_other(spot):
+        if id(spot) in taken or begins_other(spot) or GENERAL.fullmatch(spot.text):
             continue
         lines = block(document, spot)
         if (
@@ -78,9 +79,14 @@ def has_contact(lines: list[Spot]) -> bool:
 
 
 def has_value(document: Document, spot: Spot) -> bool:
-    """Tell whether a number, a sum or a date stands right of a line, so that it is a label."""
+    """Tell whether a number, a sum or a date stands right of a line, so that it is a label.
+
+    A sum with cents may stand far away, at the other edge of the page.
+    """
     right = document.row(spot)[spot.column + 1 : spot.column + 2]
     return any(
+        amount.has_decimals() for each in right for amount in only_amounts(each.text)
+    ) or any(
         re.search(r"\d", each.text) and letters(each.text) < 4 and each.box[0] - spot.box[2] < 200
         for each in right
     )

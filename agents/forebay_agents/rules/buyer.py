@@ -43,8 +43,13 @@ def find_labelled_buyer(document: Document, kind: str) -> Found | None:
     for candidates in (labelled(document, "buyer", 0.88), holders, _polite(document)):
         offered = [each for each in candidates if each.confidence > CLEAR]
         if offered:
-            return found(document, max(offered, key=lambda each: each.confidence))
+            return found(document, max(offered, key=_worth))
     return None
+
+
+def _worth(candidate: Candidate) -> float:
+    """Return how sure a candidate is, where a company counts more than a person of it."""
+    return candidate.confidence + 0.1 * any(True for _ in companies(candidate.value))
 
 
 def find_addressed_buyer(document: Document, seller: str | None) -> Found | None:

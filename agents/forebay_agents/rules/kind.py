@@ -28,7 +28,7 @@ YOURS = re.compile(r"(?:your|ihre?|votre|su|la sua|la tua|a sua|uw|je|tu)\s", re
 
 AFTER = re.compile(
     r"\s*(?:(?:[A-ZÀ-Þ][\w'’-]*\s+){0,3}(?i:"
-    r"\(?\d{4}\)?|[(\[][^)\]]*[)\]]|(?:of|for|de|über|vom|für|du|del|dal|van|voor|pour|para|from|von|der|di|d')\b.*"
+    r"\(?\d{4}\)?|[(\[][^)\]]*[)\]]|(?:of|for|de|über|vom|für|zu|zur|zum|du|del|dal|van|voor|pour|para|from|von|der|di|d')\b.*"
     r"|[-–—:/#|·•,・]\s*.*|.{0,8}\d.*|控え?|在中|様式.*|)|(?:[A-ZÀ-Þ][\w'’-]*\s*){1,3})",
 )
 

@@ -200,6 +200,8 @@ def _leads_after(text: str, place: int, is_lead: bool) -> bool:
     character = text[place]
     if character in ";|•·/&,:#+" or character.isdigit():
         return True
+    if character == "日" and text[place - 1 : place].isdigit():
+        return True
     if all(each in NEUTRAL for each in text[: place + 1]):
         return is_lead
     return is_lead and not character.isalpha()

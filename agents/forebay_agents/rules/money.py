@@ -13,6 +13,9 @@ from forebay_agents.rules.stated import Sum
 from forebay_agents.rules.text import JAPANESE
 
 BRACKETED = re.compile(rf"\((?:in |en )?{currencies.pattern()}\)")
+LONG = 9
+"""From how many letters on a label counts in the middle of a sentence."""
+
 COMMON = frozenset(
     {"EUR", "USD", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK", "PLN"}
 )
@@ -42,6 +45,14 @@ def _labelled(document: Document) -> Candidate | None:
         for answer in answers[:2]:
             match = re.match(rf"\W*({currencies.pattern()})\W*$", answer.text)
             if match and (it := _candidate(document, match[1], answer.spot, 0.97)):
+                return it
+    for spot in document.spots:
+        for label in spot.labels:
+            is_long = label.end - label.start >= LONG
+            if label.leads or not is_long or not label.means("word", "currency"):
+                continue
+            match = re.match(rf"\s({currencies.pattern()})", spot.text[label.end :])
+            if match and (it := _candidate(document, match[1], spot, 0.93)):
                 return it
     for spot, label in document.questions("amount", "total", "payable", "sum", "closing"):
         match = re.match(rf"\W*(?:in|en|em)?\W*({currencies.pattern()})", spot.text[label.end :])

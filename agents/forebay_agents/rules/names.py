@@ -55,6 +55,18 @@ CONTACT = re.compile(
     rf"@|www\.|https?:|(?<!\w)(?i:{_any_of('line', 'contact', has_points=True)})(?!\w)"
     r"|\bT \d{3}|登録番号|電話|☎|〒"
 )
+TOWN = re.compile(r"^[^\d,]+ [-–/] [A-Z]{2}(?:$|[ ,–-]+CEP\b)")
+"""A town with its state, as in Brazil: 'Joinville - SC - CEP 89219-600'."""
+
+DEPARTMENT = re.compile(r"(?<=\S)\s\S{1,8}[課部室係]$")
+"""What follows a company's name where one of its departments writes: '資材課'."""
+
+PAPER = re.compile(r"[\u3040-\u9fff](?:書|票|明細|一覧|について)$")
+"""How Japanese names of papers end."""
+
+GENERAL = re.compile(rf"(?:{_any_of('line', 'general')})[\s:.]*", re.IGNORECASE)
+"""A line that says what sort of business or copy it is, and no name."""
+
 PARTICLE = re.compile(
     r"[a-z]+[A-Z]|[a-z]{3,}\.[a-z]{2}|(?:de|du|di|da|dos|del|le|la|el|van|von|zu|ter|ten|'t) \w"
 )
@@ -90,7 +102,7 @@ def _japanese(text: str) -> Iterator[str]:
     for match in JAPANESE_COMPANY.finditer(text):
         if not (POLITE.match(text[match.end() :]) or POLITE.search(match[0])):
             is_whole = match.start() == 0 and len(text) < 26 and not re.search(r"\d", text)
-            yield text if is_whole else match[0]
+            yield DEPARTMENT.sub("", text) if is_whole else match[0]
 
 
 def clean_name(line: str, *, is_loose: bool = False) -> str | None:
@@ -98,6 +110,8 @@ def clean_name(line: str, *, is_loose: bool = False) -> str | None:
 
     With `is_loose` it may end with a number, as 'Strata Plan 88121' does.
     """
+    if line.rstrip().endswith(":") or TOWN.search(line):
+        return None
     line = POLITE.sub("", line.strip(" ,;:-–·|*")).split(": ")[-1]
     polite = HONORIFIC.match(line)
     line = line[polite.end() :].strip() if polite else line
@@ -108,7 +122,7 @@ def clean_name(line: str, *, is_loose: bool = False) -> str | None:
         return named
     line = _before_address(re.split(r"\s*[|·•;]\s*|\s+[–—-]\s+", line)[0].strip(" ,"))
     if is_loose and not is_address(line) and not any(readings(line)):
-        plain = re.sub(r"(?<=\w)\s\d{3,}$", "", line)
+        plain = re.sub(r"(?<=\w)\s\d{3,6}$", "", line)
         return line if is_name(plain, is_loose=True) else None
     return line if is_name(line) else None
 
@@ -130,6 +144,8 @@ def is_name(line: str, *, is_loose: bool = False) -> bool:
         return False
     enough = 2 if JAPANESE.search(line) else 3
     if not enough <= letters(line) <= 60 or NO_NAME.search(line) or len(line.split()) > 9:
+        return False
+    if GENERAL.fullmatch(line) or PAPER.search(line):
         return False
     if ALONE.fullmatch(line) or next(readings(line), None) or _is_sentence(line):
         return False

@@ -32,10 +32,14 @@ YOURS = re.compile(
 """How documents name the number of a paper that the other side wrote."""
 
 BARE = re.compile(
-    r"#\s?[A-Z\d][\w/-]*\d|(?:INV|RE|RG|FA|FAC|FT|QUO?|AN|PO|CN|GS|EST)[-/ ]?\d[\w/-]+"
+    r"#\s?[A-Z\d][\w/-]*\d|[A-Z]{2,3} [A-Z\d]{1,8}/\d{2,}"
+    r"|(?:INV|RE|RG|FA|FAC|FT|QUO?|AN|PO|CN|GS|EST)[-/ ]?\d[\w/-]+"
 )
 BARE_ROWS = 20
 """What a number without a label looks like, and in how many rows it is looked for."""
+
+PAYMENT = re.compile(r"[\d ]+|\d\d/(?:19|20)\d\d")
+"""References of digits alone, by which one pays, or of a month: no numbers of documents."""
 
 YEAR = re.compile(r"(?:19|20)\d\d")
 LONGEST = 70
@@ -67,7 +71,7 @@ def _labelled(document: Document, name: str, confidence: float) -> Iterator[Cand
             if is_loose or (answer.label.means("kind") and answer.how != "within"):
                 continue
             number = document_number(answer)
-            if number:
+            if number and not (name == "reference" and PAYMENT.fullmatch(number)):
                 sure = confidence + HOW[answer.how] - _doubt(answer, name)
                 yield Candidate(number, sure, answer.spot, answer.words)
                 break
@@ -80,7 +84,8 @@ def _in_sentences(document: Document, kind: str) -> Iterator[Candidate]:
             if label.leads or not label.means("number", kind):
                 continue
             for answer in document.answers_to(spot, label)[:1]:
-                if answer.how == "within" and (number := document_number(answer)):
+                number = document_number(answer) if answer.how == "within" else None
+                if number and not (kind == "reference" and PAYMENT.fullmatch(number)):
                     yield Candidate(number, 0.6, spot, spot.text)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from forebay_agents.findings import Found
 from forebay_agents.rules import words
 from forebay_agents.rules.blocks import begins_other, blocks, has_contact, has_value
-from forebay_agents.rules.buyer import CLEAR, labelled
+from forebay_agents.rules.buyer import CLEAR, FROM, labelled
 from forebay_agents.rules.candidates import Candidate, choose, found
 from forebay_agents.rules.names import (
     CONTACT,
@@ -24,7 +24,7 @@ from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import JAPANESE
 
-ENOUGH, ENOUGH_BESIDE_BUYER = 0.5, 0.38
+ENOUGH, ENOUGH_BESIDE_BUYER, ENOUGH_BESIDE_VENDOR = 0.5, 0.38, 0.3
 """From which score on a name counts as the issuer's, and when it is known who is not."""
 
 MAILERS = frozenset(words.of_names("line", "mail"))
@@ -55,8 +55,8 @@ def find_labelled_seller(document: Document) -> Found | None:
 def find_orderer(document: Document, vendor: Found) -> Found | None:
     """Return the name in the letterhead of an order that another company is to fill."""
     mentions = [each for each in _mentions(document) if not is_same(each.name, vendor.value)]
-    offered = [each for each in _scored(document, mentions) if each.confidence >= ENOUGH]
-    return choose(document, offered)
+    scored = _scored(document, mentions)
+    return choose(document, [each for each in scored if each.confidence >= ENOUGH_BESIDE_VENDOR])
 
 
 def is_company(party: Found) -> bool:
@@ -102,6 +102,8 @@ def _mentions(document: Document) -> Iterator[Mention]:
         sender = SENDER.match(spot.text) if lines and POSTAL.search(spot.text) else None
         if sender is None and (is_address(spot.text) or has_value(document, spot)):
             continue
+        if document.is_head(document.row(spot)):
+            continue
         plain = clean_name(sender["name"] if sender else spot.text)
         if plain is None or (sender and (is_street_name(plain) or plain[0].isdigit())):
             continue
@@ -116,7 +118,12 @@ def _says_else(spot: Spot) -> bool:
         for label in spot.labels
     )
     is_party = any(
-        label.means("party") and label.leads and not re.match(r"\s[^\W\d]", spot.text[label.end :])
+        label.means("party")
+        and label.leads
+        and (
+            FROM.search(spot.text[label.start : label.end])
+            or not re.match(r"\s[^\W\d]", spot.text[label.end :])
+        )
         for label in spot.labels[:1]
     )
     return is_title or is_party or begins_other(spot)

@@ -12,7 +12,7 @@ from forebay_agents.rules.labels import RATE, Label
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot, is_remark
 
-LETTERS_WITHIN, LETTERS_BESIDE = 14, 3
+LETTERS_WITHIN, LETTERS_BESIDE = 20, 3
 """How many letters may stand with a sum: 'auf' after the label, 'TTC' in a spot of its own."""
 
 

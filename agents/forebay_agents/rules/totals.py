@@ -74,6 +74,16 @@ class Statements:
             self.taxes.append(tax)
             yield total
 
+    def beyond(self, said: Sequence[Sum]) -> list[Sum]:
+        """Return the total that a net and a tax make, where the net is taken for a total."""
+        for net, tax, total in fitting(self.document):
+            values = {each.value for each in said}
+            if self.taxes and net.value in values and total.value not in values:
+                self.nets.append(net)
+                self.taxes.append(tax)
+                return [total]
+        return []
+
     def lone(self) -> Iterator[Sum]:
         """Yield the sum of a document that has only one, as some receipts do."""
         sums = list(signed(self.document))
@@ -117,7 +127,8 @@ def find_totals(document: Document, kind: str) -> Totals:
     """Return total, net and tax as far as they are stated; sums that add up are taken first."""
     statements = Statements(document, kind)
     said = _totals(document, kind) or (list(statements.unlabelled()) if kind else [])
-    if kind == "receipt" and not said:
+    said += statements.beyond(said)
+    if kind in ("receipt", "invoice") and not said:
         said = list(statements.lone())
     totals = [_checked(each, statements) for each in said]
     total = choose(document, [each.candidate(each.confidence) for each in totals])

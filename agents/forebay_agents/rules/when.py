@@ -205,7 +205,9 @@ def _lone(document: Document, calendar: Calendar) -> Found | None:
             rest = len(spot.text) - (reading.end - reading.start)
             place = PLACE.fullmatch(spot.text[: reading.start])
             read = calendar.read(reading)
-            is_apart = reading.start == 0 and re.match(r"\s*[·|•,]", spot.text[reading.end :])
+            is_apart = re.search(r"(?:^|[·|•]\s*)$", spot.text[: reading.start]) and re.match(
+                r"\s*[·|•,]", spot.text[reading.end :]
+            )
             if read and (rest <= 3 or place or is_apart):
                 sure = (0.7 if place else 0.55) * read[1]
                 offered.append(Candidate(read[0].isoformat(), sure, spot, spot.text))
