@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from forebay_agents.languages import LANGUAGES
 from forebay_agents.models.answer import Answer, schema_text
 from forebay_agents.models.chunks import Chunk, shown
 from forebay_agents.models.estimate import PAGE, PROMPT, TextSize, chunk_tokens, estimate_tokens
@@ -21,7 +22,6 @@ from .model_support import INVOICE, page, statement_pages
 
 LARGEST_DEVIATION = 0.3
 LONGEST = "statement-year"
-LANGUAGES = {"en", "de", "fr", "es", "it", "pt", "nl", "ja"}
 
 SOME = sorted({*names()[2::3], LONGEST})
 """A third of the samples; `python -m forebay_lab.prompt_sizes` compares them all."""
@@ -49,7 +49,7 @@ def test_the_samples_that_are_compared_are_of_all_sorts(
 ) -> None:
     """Each language is among them, and each kind of document that the samples have."""
     _, samples = written
-    assert {one.fields["language"] for one in samples if one.fields} == LANGUAGES
+    assert {one.fields["language"] for one in samples if one.fields} == set(LANGUAGES)
     assert {one.fields["kind"] for one in samples if one.fields} == {plan.kind for plan in PLANS}
 
 

@@ -17,7 +17,7 @@ MOST_BYTES = 10_000_000
 
 
 def connect(endpoint: Endpoint) -> OpenAI:
-    """Return a client that tries nothing again, and raises Retry for an answer that is too large."""
+    """Return a client that tries nothing again and raises Retry for answers that are too large."""
     return OpenAI(
         base_url=endpoint.base_url,
         api_key=endpoint.api_key,

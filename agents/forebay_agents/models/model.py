@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import BaseModel
 
-from forebay.agent import Attempt, Reject
+from forebay.agent import Attempt
 from forebay_agents import stopping
 from forebay_agents.checkpoints import Checkpoints
 from forebay_agents.findings import Findings
@@ -19,7 +19,7 @@ from forebay_agents.models.client import Call, Client, Message, Truncated
 from forebay_agents.models.estimate import chunk_tokens
 from forebay_agents.models.instructions import without_orders
 from forebay_agents.models.merge import merged
-from forebay_agents.models.refusals import ContextExceeded, Filtered, too_small
+from forebay_agents.models.refusals import ContextExceeded, Filtered, context_too_small
 from forebay_agents.models.settings import (
     DEFAULT_CONTEXT_TOKENS,
     Endpoint,
@@ -158,5 +158,5 @@ class _Reading:
 
     def _given_up(self, chunk: Chunk, reason: Exception) -> Findings:
         if isinstance(reason, ContextExceeded):
-            raise Reject(too_small(self._client.endpoint), "context_too_long") from reason
+            raise context_too_small(self._client.endpoint) from reason
         return Findings(notes=[f"The model's answer about {chunk.spoken} had no end."])

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from forebay.agent import ErrorKind, Retry
+from forebay.agent import ErrorKind, Reject, Retry
 from forebay_agents.models.settings import CONTEXT_TOKENS, STRUCTURED, TIMEOUT, Endpoint
 
 if TYPE_CHECKING:
@@ -123,11 +123,12 @@ def _words(error: APIStatusError, endpoint: Endpoint) -> str:
     return text.replace(endpoint.api_key, "…")[:LONGEST_MESSAGE].rstrip(".")
 
 
-def too_small(endpoint: Endpoint) -> str:
-    """Return the sentence for a context that holds not even a short piece of a page."""
-    return (
+def context_too_small(endpoint: Endpoint) -> Reject:
+    """Return what to raise where the context holds not even a short piece of a page."""
+    return Reject(
         f"The model {endpoint.name!r} refuses even a short piece of a page as too long:"
-        f" use a model with a larger context, or lower {CONTEXT_TOKENS}."
+        f" use a model with a larger context, or lower {CONTEXT_TOKENS}.",
+        "context_too_long",
     )
 
 
