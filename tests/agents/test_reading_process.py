@@ -202,7 +202,7 @@ def test_a_child_that_is_killed_from_outside_is_no_fault_of_the_document(
 @pytest.mark.parametrize(
     ("program", "what"),
     [
-        ("raise SystemExit(3)", "it ended with status 3"),
+        ("raise SystemExit(3)", "it ended with status 3; check how Forebay is installed"),
         ("import os; os.abort()", "it did not start (abort)"),
         ("import time; time.sleep(60)", "it got too little done in 4 seconds on a busy machine"),
         (

@@ -154,7 +154,9 @@ class ReadingProcess:
             look()
             time.sleep(LOOK_EVERY / 10)
         if ended.si_code == os.CLD_EXITED:
-            return _failure(f"it ended with status {ended.si_status}")
+            return _failure(
+                f"it ended with status {ended.si_status}; check how Forebay is installed"
+            )
         if loss := DEATHS.get(ended.si_status):
             return Lost(loss)
         if ended.si_status == signal.SIGKILL:

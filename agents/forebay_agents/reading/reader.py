@@ -48,11 +48,7 @@ class Reader:
         self._process: ReadingProcess | None = None
         self._losses = 0
         check_size(path, self._limits)
-        try:
-            self.pages = self._opened()
-        except BaseException:
-            self.close()
-            raise
+        self.pages = self._opened()
 
     def __enter__(self) -> Self:
         return self
@@ -124,7 +120,7 @@ class Reader:
 
     def _ask(self, command: dict[str, Any], seconds: float, where: str) -> dict[str, Any]:
         """Return a child's answer; a lost child is counted, and replaced for the next question."""
-        if self._process is None:
+        if self._process is None:  # it was lost, or had grown too large
             self._opened()
         assert self._process is not None
         try:
@@ -147,10 +143,17 @@ class Reader:
     def _opened(self) -> int:
         """Start a child, have it open the document, and return how many pages that has."""
         self._process = ReadingProcess(self._limits)
+        try:
+            return self._opened_by(self._process)
+        except BaseException:
+            self.close()
+            raise
+
+    def _opened_by(self, process: ReadingProcess) -> int:
         command = {"do": "open", "path": str(self._path.absolute())}
         seconds = self._limits.seconds_to_open
         try:
-            answer = self._process.ask(
+            answer = process.ask(
                 command, seconds, lambda: check(self._attempt, "while opening the document")
             )
         except Lost as lost:
