@@ -13,6 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from forebay_agents.pages import Page
 from forebay_agents.reading.characters import Character
+from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.geometry import Frame
 from forebay_agents.reading.reader import OcrUnavailable, PageFailed, Reader, ocr_is_installed
 from forebay_agents.reading.rows import lay_out
@@ -138,6 +139,21 @@ def test_languages_are_those_asked_for_and_installed(
     with pytest.raises(PageFailed, match=r"^OCR of page 1 failed\.$"):
         read(tmp_path / "scan.pdf", asked)
     assert f" -l {used} " in calls.read_text()
+
+
+@pytest.mark.parametrize("end", ["kill -9 $$", "exit 0"], ids=["killed", "no_output"])
+def test_what_the_machine_does_to_tesseract_is_no_fault_of_the_page(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tesseract that is killed, or cannot write, is to be tried again."""
+    program = tmp_path / "tesseract"
+    program.write_text(STUB.format(calls=tmp_path / "calls").replace("*) exit 1", f"*) {end}"))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    write_scan(tmp_path / "scan.pdf", 1)
+    with pytest.raises(DocumentError) as error:
+        read(tmp_path / "scan.pdf", ["en"])
+    assert error.value.kind == "infrastructure"
 
 
 def test_without_tesseract_ocr_is_not_there(

@@ -1,8 +1,10 @@
 """A page is read as a person sees it: sizes, places, pictures, forms, and what is hidden."""
 
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from pypdf import PdfWriter
 
 from forebay_agents.pages import Box, Page
 from forebay_agents.reading import drawings, rendering
@@ -242,9 +244,30 @@ def test_attachments_over_the_limit_are_named_only(tmp_path: Path) -> None:
     path.write_bytes(attached(b"factur-x.xml", b"<xml/>"))
     with Reader(path, RecordedAttempt({})) as reader:
         assert reader.attached(["factur-x.xml"], 5) == {}
-        assert reader.notes == [
-            "factur-x.xml inside the PDF is larger than 5 bytes and was not read."
-        ]
+        assert reader.notes == ["factur-x.xml inside the PDF has over 5 bytes and was not read."]
+
+
+def test_a_second_attachment_of_a_name_is_told(tmp_path: Path) -> None:
+    """The first of two invoices is read, and nobody is left to think that there was one only."""
+    path = tmp_path / "invoice.pdf"
+    writer = PdfWriter(clone_from=BytesIO(hostile.GOOD))
+    for data in (b"<first/>", b"<second/>"):
+        writer.add_attachment("factur-x.xml", data)
+    writer.write(path)
+    with Reader(path, RecordedAttempt({})) as reader:
+        assert reader.attached(["factur-x.xml"], 99) == {"factur-x.xml": b"<first/>"}
+        assert reader.notes == ["The PDF holds another factur-x.xml, which was not read."]
+
+
+def test_attachments_beyond_those_looked_at_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A document with more attached files than are looked at says so."""
+    monkeypatch.setattr(pdf_module, "ATTACHMENTS", 0)
+    path = tmp_path / "invoice.pdf"
+    path.write_bytes(attached(b"factur-x.xml", b"<xml/>"))
+    found, notes = Pdf(path).attachments(["factur-x.xml"], 99)
+    assert (found, notes) == ({}, ["The PDF holds 1 files; 0 were looked at."])
 
 
 def test_attachments_that_are_too_much_cost_no_page(tmp_path: Path) -> None:

@@ -46,15 +46,15 @@ class Commands:
         return {"pages": len(self._pdf)}
 
     def do_attachments(self, names: list[str], limit: int) -> dict[str, Any]:
-        """Return the attached files that have one of these names, and name those over the limit."""
+        """Return the attached files that have one of these names, as far as the limit lets."""
         try:
-            found, too_large = self._open.attachments(names, limit)
+            found, notes = self._open.attachments(names, limit)
         except MemoryError:
             raise
         except Exception:  # a broken tree of names can fail in any way
             return {"attachments": None}
         files = {name: wire.from_bytes(data) for name, data in found.items()}
-        return {"attachments": files, "too_large": too_large}
+        return {"attachments": files, "notes": notes}
 
     def do_page(self, number: int) -> dict[str, Any]:
         """Read a page."""
@@ -72,7 +72,7 @@ class Commands:
 
         try:
             page = ocr.read(self._open, number, languages)
-        except (MemoryError, OcrUnavailable):
+        except (MemoryError, OcrUnavailable, OSError):  # the last one is the machine's fault
             raise
         except Exception as error:  # a broken page can fail in any way, and so can tesseract
             raise PageFailed(f"OCR of page {number} failed.") from error

@@ -1,4 +1,9 @@
-"""Find the ruled tables of a page: cells that lines enclose, and the words in them."""
+"""Find the ruled tables of a page: cells that lines enclose, and the words in them.
+
+They are found here and not by pdfplumber, which would read each page a second time, with another
+parser, and so make reading 2.67 / 2.81 / 2.90 times as long (least, median and most of three runs
+of `python bench/tables.py 3`); a test compares the tables of both.
+"""
 
 from bisect import bisect_left
 from collections import defaultdict

@@ -1,6 +1,7 @@
 """Read the picture of a page with tesseract."""
 
 import re
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +39,9 @@ CLEAR_DIRECTION = 1.0
 
 REACH = 60
 """Points that a line must reach across to tell whether the page was laid askew."""
+
+KILLED = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
+"""How tesseract ends that the machine had no memory for, or that somebody stopped."""
 
 DOUBTFUL = 10
 """Words of a lower confidence than this percentage are specks and pictures."""
@@ -114,11 +118,11 @@ def _best(picture: Image.Image, frame: Frame, packs: str) -> _Words:
 
 def _angle(picture: Image.Image) -> int | None:
     """Return the angle at which words run, anticlockwise; None if tesseract cannot tell."""
-    with _saved(picture) as path:
-        try:
+    try:
+        with _saved(picture) as path:
             seen = pytesseract.image_to_osd(path, output_type=pytesseract.Output.DICT)
-        except pytesseract.TesseractError:  # too few characters, or its file is not installed
-            return None
+    except pytesseract.TesseractError:  # too few characters, or its file is not installed
+        return None
     return int(seen["rotate"]) if seen["orientation_conf"] >= CLEAR_DIRECTION else None
 
 
@@ -187,11 +191,19 @@ def _gap(word: str) -> Gap:
 
 @contextmanager
 def _saved(picture: Image.Image) -> Iterator[str]:
-    """Give the name of a file that holds the picture for as long as it is used."""
+    """Give the name of a file that holds the picture for as long as tesseract reads it.
+
+    Raises ChildProcessError when tesseract is killed from outside.
+    """
     with NamedTemporaryFile(suffix=".pgm") as file:
         picture.save(file, "PPM")
         file.flush()
-        yield file.name
+        try:
+            yield file.name
+        except pytesseract.TesseractError as error:
+            if error.status in KILLED:
+                raise ChildProcessError("tesseract was killed") from error
+            raise
 
 
 def _packs(languages: Sequence[str]) -> str:

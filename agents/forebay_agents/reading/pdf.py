@@ -35,7 +35,7 @@ Also that of characters which run another way above which the page is turned to 
 LAYER_CERTAINTY = 0.9
 """How far the words behind a scan are trusted; how sure their OCR was, the PDF does not say."""
 
-ATTACHMENTS = 64
+ATTACHMENTS = 1000
 """How many attached files are looked at."""
 
 SHOWN_ANNOTATIONS = (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP)
@@ -92,23 +92,27 @@ class Pdf:
             return _frame(page)
 
     def attachments(self, names: Collection[str], limit: int) -> tuple[dict[str, bytes], list[str]]:
-        """Return the attached files that have one of the lower-case `names`, by these.
+        """Return the attached files that have one of the lower-case `names`, by these, and notes.
 
-        Those with more bytes than `limit` are only named, in the second place.
+        Those with more bytes than `limit`, and all but the first of a name, are left out: the notes
+        tell so in sentences.
         """
         found: dict[str, bytes] = {}
-        too_large = []
-        for index in range(min(self._pdf.count_attachments(), ATTACHMENTS)):
+        notes = []
+        count = self._pdf.count_attachments()
+        for index in range(min(count, ATTACHMENTS)):
             attachment = self._pdf.get_attachment(index)
             name = attachment.get_name().rpartition("/")[2].lower()
-            if name not in names or name in found:
+            if name not in names:
                 continue
             data = bytes(attachment.get_data())
-            if len(data) <= limit:
-                found[name] = data
-            else:
-                too_large.append(name)
-        return found, too_large
+            if len(data) > limit:
+                notes.append(f"{name} inside the PDF has over {limit:,} bytes and was not read.")
+            elif found.setdefault(name, data) != data:
+                notes.append(f"The PDF holds another {name}, which was not read.")
+        if count > ATTACHMENTS:
+            notes.append(f"The PDF holds {count:,} files; {ATTACHMENTS:,} were looked at.")
+        return found, notes
 
     def _page(self, number: int) -> Any:
         """Load a page; what is filled into its form or stamped on it is made part of it."""

@@ -65,7 +65,7 @@ class Reader:
     def attached(self, names: Iterable[str], limit: int) -> dict[str, bytes]:
         """Return the attached files with these lower-case names, by them: mostly there are none.
 
-        One with more bytes than `limit` is left out, with a note.
+        One with more bytes than `limit` is left out, with a note, and so is a second one.
         """
         command = {"do": "attachments", "names": sorted(names), "limit": limit}
         try:
@@ -75,10 +75,7 @@ class Reader:
         if answer["attachments"] is None:
             self.notes.append("The files attached to the PDF cannot be read.")
             return {}
-        for name in answer["too_large"]:
-            self.notes.append(
-                f"{name} inside the PDF is larger than {limit:,} bytes and was not read."
-            )
+        self.notes += answer["notes"]
         return {name: wire.to_bytes(data) for name, data in answer["attachments"].items()}
 
     def page(self, number: int) -> Page:
