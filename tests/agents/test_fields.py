@@ -266,3 +266,39 @@ def test_only_so_much_of_a_page_is_looked_at() -> None:
     began = time.process_time()
     find_fields([endless])
     assert time.process_time() - began < 5
+
+
+def test_a_net_is_not_the_total_where_a_tax_is_added() -> None:
+    """Three sums below each other of which two make the third are net, tax and total."""
+    fields = found("Presupuesto n.º P-1", "Suma | 100,00 €", "IVA 21 % | 21,00 €", "A | 121,00 €")
+    assert (fields["total"], fields["total_net"], fields["tax"]) == ("121.00", "100.00", "21.00")
+
+
+def test_the_only_sum_is_the_total() -> None:
+    """A bill that has one sum needs no label for it."""
+    assert found("Invoice no: A-17", "Kindly transfer", "212.00 EUR")["total"] == "212.00"
+
+
+def test_a_stated_currency_says_which_dollars_are_meant() -> None:
+    """What a sentence says goes before the country."""
+    lines = ("Invoice no: A-17", "Collins Street, VIC 8007 Australia", "Total: $101.00")
+    assert found(*lines)["currency"] == "AUD"
+    assert found(*lines, "Print this page. All prices are in US dollars.")["currency"] == "USD"
+
+
+def test_a_reference_to_pay_by_is_no_number_of_the_document() -> None:
+    """Digits alone after a word for a reference are for the bank."""
+    assert "number" not in found(
+        "Fatura", "Entidade 21188 · Referência 220 411 882", "Total: 87,00 €"
+    )
+    assert (
+        found("Fatura", "Entidade 21188 · Referência NP-44118", "Total: 87,00 €")["number"]
+        == "NP-44118"
+    )
+
+
+def test_a_contract_is_not_dated_by_its_beginning() -> None:
+    """From when on it holds is not when it was made."""
+    beginning = "Der Vertrag beginnt am 01.01.2026"
+    assert "date" not in found("Dienstvertrag", beginning)
+    assert found("Dienstvertrag", beginning, "Bremen, den 18.12.2025")["date"] == "2025-12-18"

@@ -96,3 +96,28 @@ def test_without_signs_nobody_is_named() -> None:
 def _parties(*lines: str) -> tuple[str | None, str | None]:
     fields = found(*lines, columns=200)
     return fields.get("seller"), fields.get("buyer")
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("STUDIO LEGALE", None),
+        ("Original", None),
+        ("Joinville - SC - CEP 89219-600", None),
+        ("Name und Anschrift des Zuwendenden:", None),
+        ("納税通知書", None),
+        ("Invoice INV-7", None),
+        ("Total USD 10.00", None),
+        ("株式会社サクラ製作所 資材課", "株式会社サクラ製作所"),
+        ("Studio Legale Conti", "Studio Legale Conti"),
+    ],
+)
+def test_departments_papers_and_towns_are_no_names(line: str, name: str | None) -> None:
+    """What says the sort of business or paper, a town or a sum names nobody."""
+    assert clean_name(line) == name
+
+
+def test_below_the_word_for_a_business_stands_its_name() -> None:
+    """A first line that is no name by itself is passed over."""
+    lines = ("NOTARÍA", "Alberto Quiroga", "Calle Mayor 1", "28013 Madrid", "NIF 12345678Z")
+    assert found(*lines, "Factura", "Total: 10,00 €")["seller"] == "Alberto Quiroga"

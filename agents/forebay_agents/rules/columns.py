@@ -59,6 +59,11 @@ def head_at(rows: Sequence[Row], index: int) -> tuple[list[Column], int]:
     return _settled(found), after
 
 
+def names_columns(row: Row) -> bool:
+    """Tell whether a row alone names the columns of a table of line items or of bookings."""
+    return _is_head(_columns(row))
+
+
 def columns_of(cells: Sequence[str]) -> list[Column]:
     """Return the columns that the first row of a ruled table names, one for each of its cells."""
     row = [Segment(cell, (place, 0.0, place + 1.0, 1.0)) for place, cell in enumerate(cells)]

@@ -7,11 +7,12 @@ from functools import cache
 
 from forebay_agents.findings import Found
 from forebay_agents.rules import currencies
+from forebay_agents.rules.calendars import Calendar
 from forebay_agents.rules.candidates import Candidate, choose, found
 from forebay_agents.rules.dates import readings
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
-from forebay_agents.rules.when import Calendar, labelled
+from forebay_agents.rules.when import labelled
 from forebay_agents.rules.words import phrases
 
 LONG = 9

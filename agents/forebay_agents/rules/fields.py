@@ -9,6 +9,7 @@ from forebay.logs import EventLog
 from forebay_agents.findings import NAMES, Found, Name
 from forebay_agents.pages import Page
 from forebay_agents.rules.buyer import find_addressed_buyer, find_labelled_buyer
+from forebay_agents.rules.calendars import Calendar
 from forebay_agents.rules.due import find_due_date
 from forebay_agents.rules.kind import SUMS, find_kind
 from forebay_agents.rules.language import find_language
@@ -17,7 +18,7 @@ from forebay_agents.rules.numbers import find_number
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.seller import find_labelled_seller, find_orderer, find_seller, is_company
 from forebay_agents.rules.totals import find_totals
-from forebay_agents.rules.when import Calendar, find_date
+from forebay_agents.rules.when import find_date
 
 VENDOR = re.compile(
     r"vendor|supplier|lieferant|fournisseur|proveedor|fornitore|fornecedor|leverancier|発注先|仕入先",

@@ -1,10 +1,11 @@
-"""Know the words at the heads of columns and at the ends of tables; they are in heads.toml."""
+"""Know the words at the heads of columns and at the ends of tables: those of words/heads.toml."""
 
 import re
 import tomllib
 from importlib.resources import files
 from typing import Literal, get_args
 
+from forebay_agents.rules import words
 from forebay_agents.rules.text import fold, normal
 
 Concept = Literal[
@@ -31,10 +32,10 @@ _LETTER = r"[^\W\u3040-\u9fff]"
 
 def _words() -> dict[str, list[str]]:
     """Return the words of each table of the file, in all languages, as they are compared."""
-    text = files(__package__).joinpath("heads.toml").read_text("utf-8")
+    text = files(words).joinpath("heads.toml").read_text("utf-8")
     return {
         name: sorted(
-            {fold(normal(word)) for words in languages.values() for word in words.split(",")},
+            {fold(normal(word)) for listed in languages.values() for word in listed.split(",")},
             key=len,
             reverse=True,
         )
@@ -44,8 +45,8 @@ def _words() -> dict[str, list[str]]:
 
 def _any(*tables: str) -> str:
     """Return a pattern for the words of `tables`, longer ones first."""
-    words = sorted((word for table in tables for word in _WORDS[table]), key=len, reverse=True)
-    return "|".join(map(re.escape, words))
+    found = sorted((word for table in tables for word in _WORDS[table]), key=len, reverse=True)
+    return "|".join(map(re.escape, found))
 
 
 _WORDS = _words()

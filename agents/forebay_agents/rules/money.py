@@ -25,10 +25,13 @@ COMMON = frozenset(
 def find_currency(document: Document, total: Sum | None) -> Found | None:
     """Return the currency of the total, as far as the document makes it clear."""
     sign = total.sign if total else None
+    said = _labelled(document)
+    if sign and said and len(meant := currencies.meanings(sign)) > 1 and said.value in meant:
+        return found(document, said)
     if total and sign and (candidate := _candidate(document, sign, total.spot, 1.0)):
         return found(document, candidate)
-    if labelled := _labelled(document):
-        return found(document, labelled)
+    if said:
+        return found(document, said)
     used: dict[str, Candidate] = {}
     for spot, each in _signs(document):
         candidate = _candidate(document, each, spot, 0.8)

@@ -7,14 +7,14 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
-from forebay_agents.pages import Page
+from forebay_agents.pages import Page, Segment
 from forebay_agents.rules import currencies
 from forebay_agents.rules.amounts import DecimalMark, amounts, decimal_mark
+from forebay_agents.rules.columns import names_columns
 from forebay_agents.rules.labels import Label
 from forebay_agents.rules.readable import readable
 from forebay_agents.rules.spots import (
     Spot,
-    holds_heads,
     is_broken,
     is_remark,
     rest_of,
@@ -199,8 +199,8 @@ class Document:
         is_near = [
             each for each in above if each and row[0].box[1] - each[0].box[3] < 2 * row[0].height
         ]
-        return holds_heads(row) or (
-            not any(re.search(r"\d", spot.text) for spot in row) and any(map(holds_heads, is_near))
+        return _holds_heads(row) or (
+            not any(re.search(r"\d", spot.text) for spot in row) and any(map(_holds_heads, is_near))
         )
 
     def is_below_items(self, spot: Spot) -> bool:
@@ -213,7 +213,7 @@ class Document:
         """The first row on each page that heads a table of items."""
         found: dict[int, int] = {}
         for page, sheet in zip(self.pages, self.sheets, strict=True):
-            rows = (index for index, row in enumerate(sheet) if holds_heads(row))
+            rows = (index for index, row in enumerate(sheet) if _holds_heads(row))
             first = next(rows, None)
             if first is not None:
                 found[page.number] = first
@@ -230,3 +230,8 @@ class Document:
                     break
                 found.append(each)
         return found
+
+
+def _holds_heads(row: Sequence[Spot]) -> bool:
+    """Tell whether a row names the columns of a table of items."""
+    return len(row) > 1 and names_columns([Segment(spot.text, spot.box) for spot in row])

@@ -103,19 +103,6 @@ def stacked(upper: Spot, lower: Spot) -> Spot | None:
     return replace(lower, text=text, box=box, labels=labels[:1], rows=2)
 
 
-def holds_heads(row: Sequence[Spot]) -> bool:
-    """Tell whether a row names the columns of a table of items: two of them, or one and a sum's."""
-    heads = {
-        (spot.column, label.start)
-        for spot in row
-        for label in spot.labels
-        if label.leads and label.means("word", "column")
-    }
-    sums = sum(any(label.means("amount") for label in spot.labels) for spot in row)
-    is_beside_sums = len(heads) == 1 and sums < 3 and (sums > 0 or len(row) >= 4)
-    return len(heads) >= 2 or is_beside_sums
-
-
 def is_remark(text: str) -> bool:
     """Tell whether a text after a label belongs to it: '(EUR)', 'in €', '19 %', 'for you:'."""
     plain = RATE.sub(" ", re.sub(r"[(\[][^)\]]*[)\]]?", " ", text))

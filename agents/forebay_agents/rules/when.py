@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from datetime import date
 
 from forebay_agents.findings import Found
+from forebay_agents.rules import words
+from forebay_agents.rules.calendars import Calendar
 from forebay_agents.rules.candidates import Candidate, choose
-from forebay_agents.rules.country import countries
-from forebay_agents.rules.dates import Order, Reading, readings
+from forebay_agents.rules.dates import readings
 from forebay_agents.rules.kind import BEFORE, YOURS
 from forebay_agents.rules.places import Answer, Document
 from forebay_agents.rules.spots import Spot
@@ -22,19 +23,10 @@ PLACE = re.compile(r"[A-ZÀ-Þ][\w'’./ -]{1,24},\s*(?:(?:le|den|the|il|el|lì|
 """What stands before the date of a letter: 'Berlin, den'."""
 
 
-class Calendar:
-    """Read dates in the order that this document has them in."""
-
-    def __init__(self, document: Document, language: str | None) -> None:
-        self.order, self.confidence = _order(document, language)
-
-    def read(self, reading: Reading) -> tuple[date, float] | None:
-        """Return the day and how surely it is meant; None when it could be another."""
-        if reading.is_plain:
-            day = reading.day(None)
-            return (day, 1.0) if day else None
-        day = reading.day(self.order)
-        return (day, self.confidence) if day else None
+BEGINS = re.compile(
+    rf"(?<!\w)(?:{'|'.join(map(re.escape, words.of_names('line', 'begins')))})(?!\w)", re.IGNORECASE
+)
+"""How contracts say from when on they hold, which is not when they were made."""
 
 
 def find_date(document: Document, calendar: Calendar, kind: str) -> Found | None:
@@ -64,7 +56,7 @@ def _only(document: Document, calendar: Calendar) -> Found | None:
     for spot in document.spots:
         for reading in readings(spot.text):
             read = calendar.read(reading)
-            if read is None or _is_of_other(document, spot):
+            if read is None or _is_of_other(document, spot) or BEGINS.search(spot.text):
                 return None
             if not reading.is_compact:
                 offered.append(Candidate(read[0].isoformat(), 0.5 * read[1], spot, spot.text))
@@ -105,7 +97,8 @@ def _titled(document: Document, calendar: Calendar, kind: str) -> Iterator[Candi
         )
         dates = list(readings(spot.text)) if is_title else []
         read = calendar.read(dates[0]) if len(dates) == 1 else None
-        if read and label and len(spot.text[label.end : dates[0].start].split()) <= 4:
+        between = spot.text[label.end : dates[0].start] if label and dates else ""
+        if read and label and len(between.split()) <= 4 and not BEGINS.search(between):
             yield Candidate(read[0].isoformat(), 0.82 * read[1], spot, spot.text)
 
 
@@ -182,6 +175,8 @@ def _in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]
         if len(days) != 1:
             continue
         reading, (day, certainty) = days[0]
+        if BEGINS.search(spot.text[: reading.start]):
+            continue
         is_early = spot in document.first and spot.row < SENTENCE_ROWS
         if is_early and any(label.means("date", "contract") for label in spot.labels):
             sure = 0.75
@@ -212,37 +207,3 @@ def _lone(document: Document, calendar: Calendar) -> Found | None:
                 sure = (0.7 if place else 0.55) * read[1]
                 offered.append(Candidate(read[0].isoformat(), sure, spot, spot.text))
     return choose(document, offered)
-
-
-def _by_paper(document: Document) -> frozenset[str]:
-    """Return where the size of the paper points to: letter paper to the United States.
-
-    A4 is what most software makes when nobody asks for anything, and points nowhere.
-    """
-    width, height = (
-        (document.pages[0].width, document.pages[0].height) if document.pages else (0, 0)
-    )
-    is_letter = abs(width - 612) < 2 and abs(height - 792) < 2
-    return frozenset({"US"}) if is_letter else frozenset()
-
-
-def _order(document: Document, language: str | None) -> tuple[Order | None, float]:
-    """Return what comes first in a plain date, by other dates, else by language and country."""
-    seen: set[Order] = set()
-    for reading in readings(document.text):
-        orders = set(reading.meanings) & {"day", "month"}
-        text = document.text[reading.start : reading.end]
-        if len(orders) == 1 and re.fullmatch(r"\d{1,2}[/-]\d{1,2}[/-]\d+", text.replace(" ", "")):
-            seen |= orders
-    if seen:
-        return (seen.pop(), 0.97) if len(seen) == 1 else (None, 0.0)
-    where = countries(document.text) or _by_paper(document)
-    if language == "ja":
-        return "year", 0.9
-    if language is not None and language != "en":
-        return "day", 0.9
-    if where - {"CA"} == {"US"}:
-        return "month", 0.85
-    if where and not where & {"US", "CA"}:
-        return "day", 0.85
-    return None, 0.0
