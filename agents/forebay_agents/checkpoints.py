@@ -79,7 +79,8 @@ def forget(storage: Storage, name: str) -> None:
     try:
         for kept in list(storage.names(f"{_folder(name)}/")):
             storage.delete(kept)
-        storage.delete(_folder(name))
+        if not storage.exists(_folder(name)):  # a file of that name is not ours
+            storage.delete(_folder(name))
     except StorageError as error:
         log.warning("checkpoints_not_removed", reason=str(error))
 

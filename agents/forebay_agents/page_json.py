@@ -5,10 +5,23 @@ from typing import Any
 
 from forebay_agents.pages import Page, Segment, Table
 
-SCALARS = (
-    *("number", "width", "height", "rotation", "text", "coverage"),
-    *("is_scanned", "is_broken", "needs_ocr", "source", "certainty", "notes"),
-)
+NUMBER = (int, float)
+
+SCALARS: dict[str, type | tuple[type, ...]] = {
+    "number": int,
+    "width": NUMBER,
+    "height": NUMBER,
+    "rotation": int,
+    "text": str,
+    "coverage": NUMBER,
+    "is_scanned": bool,
+    "is_broken": bool,
+    "needs_ocr": bool,
+    "source": str,
+    "certainty": NUMBER,
+    "notes": list,
+}
+"""The fields of a page that JSON has as they are, each with its type."""
 
 
 def as_json(page: Page) -> dict[str, Any]:
@@ -21,9 +34,17 @@ def as_json(page: Page) -> dict[str, Any]:
 
 def from_json(document: dict[str, Any]) -> Page:
     """Return the page; raises KeyError, TypeError or ValueError for what is none."""
-    rows = [[Segment(text, _box(box)) for text, *box in row] for row in document["rows"]]
-    tables = [Table(table["rows"], _box(table["box"])) for table in document["tables"]]
-    return Page(**{name: document[name] for name in SCALARS}, rows=rows, tables=tables)
+    for name, kind in SCALARS.items():
+        if not isinstance(document[name], kind):
+            raise TypeError(f"{name} is {document[name]!r}")
+    rows = [[Segment(_text(text), _box(box)) for text, *box in row] for row in document["rows"]]
+    tables = [
+        Table([[_text(cell) for cell in row] for row in table["rows"]], _box(table["box"]))
+        for table in document["tables"]
+    ]
+    scalars = {name: document[name] for name in SCALARS}
+    scalars["notes"] = [_text(note) for note in document["notes"]]
+    return Page(**scalars, rows=rows, tables=tables)
 
 
 def dump(page: Page) -> bytes:
@@ -34,6 +55,12 @@ def dump(page: Page) -> bytes:
 def load(line: bytes) -> Page:
     """Return the page of a line that `dump` gave."""
     return from_json(json.loads(line))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def _box(numbers: list[float]) -> tuple[float, float, float, float]:

@@ -1,6 +1,8 @@
 """Read pages whose words the PDF does not give: with a vision model, else with OCR."""
 
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from forebay.agent import Attempt, Reject
 from forebay_agents.checkpoints import Checkpoints
@@ -53,7 +55,7 @@ class ScanReader:
     def _by_ocr(self, page: Page, notes: list[str]) -> Page | None:
         """Return what OCR reads, which is kept; None, with a note, when it cannot."""
         key = f"ocr-{page.number}"
-        read = self._checkpoints.get(key, from_json)
+        read = self._checkpoints.get(key, partial(_page, page.number))
         if read is None:
             try:
                 read = self._ocr(page.number)
@@ -79,3 +81,11 @@ class ScanReader:
         read = self._reader.ocr(number, LANGUAGES)
         language = language_of(read)
         return read if language in (None, "en") else self._reader.ocr(number, [language])
+
+
+def _page(number: int, document: dict[str, Any]) -> Page:
+    """Return the page that was kept; raises ValueError for that of another number."""
+    page = from_json(document)
+    if page.number != number:
+        raise ValueError(f"page {page.number} stands in the place of page {number}")
+    return page

@@ -11,6 +11,7 @@ import pytest
 
 from forebay.storage import FolderStorage
 from forebay_agents.checkpoints import StoredCheckpoints, forget
+from forebay_agents.page_json import as_json, from_json
 from forebay_agents.pages import Page, Segment, Table
 from forebay_agents.spool import PageSpool
 
@@ -116,3 +117,22 @@ def test_a_page_comes_back_as_it_went() -> None:
         for number in (1, 2):
             spool.add_page(replace(page, number=number))
         assert list(spool.pages()) == [replace(page, number=1), replace(page, number=2)]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"text": 5}, {"certainty": "high"}, {"coverage": None}, {"notes": [5]}, {"rows": [[[1, 2]]]}],
+    ids=str,
+)
+def test_what_is_no_page_is_refused(odd: dict[str, object]) -> None:
+    """A page from a file that somebody changed is checked before it is believed."""
+    document = as_json(Page(1)) | odd
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        from_json(document)
+
+
+def test_a_file_that_is_not_ours_stays(tmp_path: Path) -> None:
+    """A person's own file under the name of the folder for checkpoints is not removed."""
+    (tmp_path / "a.pdf.forebay").write_text("mine")
+    forget(FolderStorage(tmp_path), "a.pdf")
+    assert (tmp_path / "a.pdf.forebay").read_text() == "mine"

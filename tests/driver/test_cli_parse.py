@@ -159,7 +159,10 @@ def test_what_is_too_long_is_kept_only_when_asked(
     result = row["result"]
     assert isinstance(result, dict)
     assert "text_file" not in result
-    assert "Only the beginning of the text is here: all of it is longer than a result may be." in result["notes"]
+    assert (
+        "Only the beginning of the text is here: all of it is longer than a result may be."
+        in result["notes"]
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["long.pdf"]
     (row,) = rows(cli("parse", file, "--json", "--full", "--keep").out)
     result = row["result"]
@@ -247,7 +250,9 @@ def test_without_an_extra_it_says_what_to_install(
     assert f"pip install 'forebay[{extra}]'" in answer.err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+)
 def test_an_interrupt_ends_it_at_once(tmp_path: Path, number: signal.Signals, code: int) -> None:
     """Ctrl-C in the middle of a page ends the command and all that it started, within a second."""
     (tmp_path / "bin").mkdir()

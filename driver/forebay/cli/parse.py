@@ -68,7 +68,8 @@ def parse(
 
     Exit code 0: every file was looked at, also one that cannot be read: its status says so.
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     if check is None and markdown:
         raise typer.BadParameter("--markdown goes with --check.")
     if check is not None and (files or full or keep):
