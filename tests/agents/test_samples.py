@@ -15,6 +15,7 @@ from forebay_agents.reading.reader import ocr_is_installed
 from forebay_agents.standalone import StandaloneAttempt, parse_file
 from forebay_lab.samples import DEMO, Sample, names, write_samples
 from forebay_lab.samples.damaged import DAMAGED
+from forebay_lab.samples.hard import HARD
 from forebay_lab.samples.plans import PLANS
 from forebay_lab.samples.special import SPECIAL
 
@@ -23,13 +24,19 @@ Row = dict[str, Any]
 DOCS = Path(__file__).parents[2] / "docs" / "parsing.md"
 HEADING = "## Accuracy on the samples"
 SCANS = {plan.name for plan, _ in SPECIAL if "-scan-" in plan.name}
-READABLE = [name for name in names() if name not in DAMAGED]
-TEXTS = [name for name in READABLE if name not in SCANS]
+HARD_ONES = [plan.name for plan, _ in HARD]
+TEXTS = [name for name in names() if name not in {*DAMAGED, *SCANS, *HARD_ONES}]
 KNOWN_MISSES: dict[str, set[str]] = {
     "br-fatura-lista": {"due_date"},
     "es-factura-caja": {"due_date"},
 }
 """The fields that are not right, by sample: the rules may do better, never worse."""
+
+DOUBTED = 0.55
+"""The confidence that hard samples stay below unless all their fields are right."""
+
+TRUSTED = {"de-hard-sums": 0.75, "gb-hard-cut-off": 0.8, "gb-hard-date": 0.85}
+"""Those that do not, and what they stay below: what is wrong in them fits all else they say."""
 
 REASONS = {
     "invoice-encrypted": "password",
@@ -125,11 +132,24 @@ def test_what_nobody_can_read_is_refused(name: str, rows: dict[str, Row]) -> Non
     assert REASONS[name] in rows[name]["reason"]
 
 
+@pytest.mark.parametrize("name", HARD_ONES)
+def test_a_hard_sample_is_read_or_doubted(
+    name: str, rows: dict[str, Row], samples: dict[str, Sample]
+) -> None:
+    """It ends as any other, and with a mistake no one takes it for sure."""
+    judged = judge(rows[name], samples[f"{name}.pdf"].truth())
+    assert judged.is_status_right
+    assert judged.confidence is not None
+    assert judged.share == 1 or judged.confidence < TRUSTED.get(name, DOUBTED), judged.misses
+
+
 @needs_ocr
-def test_wrong_documents_have_less_confidence_than_right_ones(report: Report) -> None:
+def test_confidence_orders_documents(report: Report) -> None:
     """Whoever reviews documents by confidence, the least sure first, meets the mistakes first."""
-    assert report.rank_correlation is None or report.rank_correlation > 0
-    assert report.separation is None or report.separation > 0.7
+    assert report.rank_correlation is not None
+    assert report.rank_correlation > 0.4
+    assert report.separation is not None
+    assert report.separation > 0.8
 
 
 @needs_ocr

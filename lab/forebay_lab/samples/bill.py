@@ -34,7 +34,8 @@ class Bill:
     `title` is the word that it is called by, where kind does not tell. With `is_due_counted` the
     day when it is due is not printed, but days to count from its own date. `taxes` says how:
     "added" to the prices, "included" in them, "reversed" to the buyer (a zero is printed), or None.
-    `notes` are what else it says, by the word for it: order and customer numbers, delivery dates.
+    `slip` is by how much the printed total is off what net and tax make. `notes` are what else it
+    says, by the word for it: order and customer numbers, delivery dates.
     """
 
     market: Market
@@ -51,6 +52,7 @@ class Bill:
     discount: int = 0
     shipping: Decimal | None = None
     paid: Decimal | None = None
+    slip: Decimal = Decimal(0)
     notes: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -103,7 +105,7 @@ class Bill:
     @property
     def total(self) -> Decimal:
         """Return what is to be paid, or was."""
-        return self.net + self.tax
+        return self.net + self.tax + self.slip
 
     def truth(self) -> Truth:
         """Return the fields and lines that the document says."""

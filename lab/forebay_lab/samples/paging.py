@@ -1,6 +1,6 @@
 """What happens to pages after printing: scanned, turned, parted by a blank one."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from io import BytesIO
 from pathlib import Path
 from random import Random
@@ -9,6 +9,7 @@ from PIL import Image
 from pypdf import PageObject, PdfReader, PdfWriter, Transformation
 from pypdf.generic import NameObject, NumberObject, RectangleObject
 from pypdfium2 import PdfDocument
+from reportlab.lib.units import mm
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
@@ -17,6 +18,9 @@ DOTS = 200
 
 QUALITY = 62
 """Of JPEG, from 0 to 100."""
+
+Wear = Callable[[Image.Image, Random], Image.Image]
+"""Does to the picture of a page, in shades of grey, what makes it hard to read."""
 
 
 def scan(path: Path, only: Iterable[int] | None = None, *, turn: int = 0) -> None:
@@ -28,11 +32,21 @@ def scan(path: Path, only: Iterable[int] | None = None, *, turn: int = 0) -> Non
     scanned = set(range(len(document)) if only is None else only)
     writer = PdfWriter(clone_from=PdfReader(BytesIO(path.read_bytes())))
     for index in sorted(scanned):
-        picture = _pictured(document, index, turn)
+        picture = _pictured(_scanned(document, index, turn), DOTS)
         writer.insert_page(PdfReader(BytesIO(picture)).pages[0], index)
         writer.remove_page(index + 1)
     document.close()
     writer.write(path)
+
+
+def photograph(path: Path, wears: Iterable[Wear], dots: int) -> None:
+    """Put in the place of a page its picture with so many dots per inch, worn in turn."""
+    document = PdfDocument(path.read_bytes())
+    picture, random = _rendered(document, 0, dots), Random(path.stem)
+    document.close()
+    for wear in wears:
+        picture = wear(picture, random)
+    path.write_bytes(_pictured(picture, dots))
 
 
 def part_with_blank(path: Path) -> int:
@@ -53,18 +67,37 @@ def lay_sideways(path: Path) -> None:
 
 def stamp(path: Path, word: str) -> None:
     """Write a word across each page, large and grey, as copies and paid bills have it."""
-    writer = PdfWriter(clone_from=PdfReader(BytesIO(path.read_bytes())))
-    for page in writer.pages:
-        sheet = BytesIO()
-        width, height = float(page.mediabox.width), float(page.mediabox.height)
-        canvas = Canvas(sheet, pagesize=(width, height), invariant=1)
+
+    def across(canvas: Canvas, width: float, height: float) -> None:
         canvas.translate(width / 2, height / 2)
         canvas.rotate(52)
         canvas.setFillGray(0.85)
         canvas.setFont("Helvetica-Bold", 110)
         canvas.drawCentredString(0, 0, word)
+
+    _draw(path, across, over=False)
+
+
+def add_line(path: Path, x: float, y: float, text: str) -> None:
+    """Write a line more on each page, at millimetres from its top left corner."""
+
+    def line(canvas: Canvas, width: float, height: float) -> None:
+        canvas.setFont("Helvetica", 9)
+        canvas.drawString(x * mm, height - y * mm, text)
+
+    _draw(path, line, over=True)
+
+
+def _draw(path: Path, draw: Callable[[Canvas, float, float], None], *, over: bool) -> None:
+    """Draw over or under what each page has; `draw` is told its width and height."""
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(path.read_bytes())))
+    for page in writer.pages:
+        sheet = BytesIO()
+        width, height = float(page.mediabox.width), float(page.mediabox.height)
+        canvas = Canvas(sheet, pagesize=(width, height), invariant=1)
+        draw(canvas, width, height)
         canvas.save()
-        page.merge_page(PdfReader(sheet).pages[0], over=False)
+        page.merge_page(PdfReader(sheet).pages[0], over=over)
     writer.write(path)
 
 
@@ -75,16 +108,25 @@ def _lay(page: PageObject) -> None:
     page[NameObject("/Rotate")] = NumberObject(90)
 
 
-def _pictured(document: PdfDocument, index: int, turn: int) -> bytes:
-    """Return a PDF of one page that holds nothing but the picture of a page."""
+def _rendered(document: PdfDocument, index: int, dots: int) -> Image.Image:
+    page: Image.Image = document[index].render(scale=dots / 72, grayscale=True).to_pil()
+    return page.convert("L")
+
+
+def _scanned(document: PdfDocument, index: int, turn: int) -> Image.Image:
+    """Return the picture of a page as an office scanner makes it."""
     random = Random(index)
-    page = document[index].render(scale=DOTS / 72, grayscale=True).to_pil().convert("L")
+    page = _rendered(document, index, DOTS)
     askew = page.rotate(random.choice((-0.7, 0.5)), Image.Resampling.BICUBIC, fillcolor=250)
     grain = Image.frombytes("L", askew.size, random.randbytes(askew.width * askew.height))
-    dirty = Image.blend(askew, grain, 0.08).rotate(turn, expand=True)
+    return Image.blend(askew, grain, 0.08).rotate(turn, expand=True)
+
+
+def _pictured(picture: Image.Image, dots: int) -> bytes:
+    """Return a PDF of one page that holds nothing but a picture."""
     photograph, sheet = BytesIO(), BytesIO()
-    dirty.save(photograph, "JPEG", quality=QUALITY)
-    size = (dirty.width * 72 / DOTS, dirty.height * 72 / DOTS)
+    picture.save(photograph, "JPEG", quality=QUALITY)
+    size = (picture.width * 72 / dots, picture.height * 72 / dots)
     canvas = Canvas(sheet, pagesize=size, invariant=1)
     canvas.drawImage(ImageReader(photograph), 0, 0, *size)
     canvas.save()

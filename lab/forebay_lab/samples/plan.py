@@ -35,7 +35,8 @@ class Plan:
 
     `count` is of items, bookings or clauses. `taxes` is as in Bill; `rates` is how many tax rates
     there are; `by` and `to` are places among the market's parties. With `is_negative` all sums
-    are. An empty text and None leave the choice to the lot; each `draw` of it comes out otherwise.
+    are; `slip` is as in Bill. An empty text and None leave the choice to the lot; each `draw` of it
+    comes out otherwise.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Plan:
     is_paid: bool = False
     is_negative: bool = False
     negative: str = "-{}"
+    slip: Decimal = Decimal(0)
     due: Literal["printed", "counted", "none"] = "printed"
     by: int | None = None
     to: int | None = None
@@ -95,6 +97,7 @@ class Plan:
             taxes=self.taxes,
             discount=self.discount,
             shipping=Decimal("14.90") if self.has_shipping else None,
+            slip=self.slip,
             notes=self._notes(random, day),
         )
         return replace(bill, paid=self._paid(bill)) if self.is_paid else bill

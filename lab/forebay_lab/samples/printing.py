@@ -28,6 +28,7 @@ TRADE: dict[str, Callable[[Sheet, Bill, Voice], None]] = {
     "purchase": trade.purchase,
     "sentence": office.sentence,
     "ledger": office.ledger,
+    "unlabelled": office.unlabelled,
     "till_roll": counter.till_roll,
     "online": counter.online,
     "hotel": counter.hotel,

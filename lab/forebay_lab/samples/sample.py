@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from forebay_lab.samples.damaged import DAMAGED
+from forebay_lab.samples.hard import HARD
 from forebay_lab.samples.plan import Plan
 from forebay_lab.samples.plans import PLANS
 from forebay_lab.samples.printing import Printed, print_plan
@@ -88,10 +89,11 @@ def _write(path: Path, writer: Callable[[Path], Sample]) -> Sample:
 def _writers(draw: int = 0) -> Mapping[str, Callable[[Path], Sample]]:
     planned = {plan.name: partial(_planned, replace(plan, draw=draw)) for plan in PLANS}
     damaged = {name: partial(_damaged, writer) for name, writer in DAMAGED.items()}
-    special = {
-        plan.name: partial(_special, replace(plan, draw=draw), finish) for plan, finish in SPECIAL
-    }
-    return planned | special | damaged
+    special, hard = (
+        {plan.name: partial(_special, replace(plan, draw=draw), finish) for plan, finish in some}
+        for some in (SPECIAL, HARD)
+    )
+    return planned | special | damaged | hard
 
 
 def _planned(plan: Plan, path: Path) -> Sample:

@@ -1,4 +1,4 @@
-"""Invoices as office programs print them: data in a sentence, or in rows without rules."""
+"""Invoices from offices: data in a sentence, in rows without rules, or jotted without a label."""
 
 from forebay_lab.samples.bill import Bill
 from forebay_lab.samples.layouts import parts
@@ -67,3 +67,22 @@ def ledger(sheet: Sheet, bill: Bill, voice: Voice) -> None:
         sheet.put(sheet.right - 1.5, sheet.y, value.replace(sign, "").strip(), align="right")
     sheet.y += 10
     parts.closing(sheet, bill, voice)
+
+
+def unlabelled(sheet: Sheet, bill: Bill, voice: Voice) -> None:
+    """Write as someone jots it on a pad: dates, sums and names, and no word what they are."""
+    sheet.put(sheet.left, 26, bill.seller.name, size=12)
+    sheet.put(sheet.right, 26, f"{voice[bill.word]} {bill.number}", size=12, align="right")
+    sheet.put(sheet.right, 33, voice.day(bill.day), size=12, align="right")
+    if bill.buyer:
+        sheet.block(sheet.left, 46, bill.buyer.address, size=12)
+    sheet.y = 78
+    jotted = [
+        (f"{voice.number(item.quantity)} {item.description}", item.amount) for item in bill.items
+    ]
+    for text, value in (*jotted, *(("", value) for value in (bill.net, bill.tax, bill.total))):
+        sheet.put(sheet.left, sheet.y, text, size=11)
+        sheet.put(sheet.right, sheet.y, voice.number(value), size=11, align="right")
+        sheet.y += 7.5
+    if bill.due:
+        sheet.put(sheet.left, sheet.y + 8, voice.day(bill.due), size=11)
