@@ -53,7 +53,8 @@ def combine(
         else:
             notes.append(f"{_says(model.fields[name], name)}, but no page shows it: left out.")
     lines = xml.lines or _better(model.lines, rules.lines, fields)
-    return Findings(fields, lines, [*notes, *_wrong_sums(fields, [] if xml.lines else lines)])
+    notes += _wrong_sums(fields, [] if xml.lines else lines)
+    return Findings(fields, lines, notes, model.unanswered)
 
 
 def _readings(name: Name, xml: Findings, model: Findings, rules: Findings) -> list[Found]:

@@ -79,6 +79,9 @@ TWO_READINGS = 0.05
 SAME_PARTY = 0.4
 """The doubt when seller and buyer are one: at least one of them was read in the wrong place."""
 
+UNANSWERED = 0.1
+"""The doubt when a model gave no usable answer; in proportion for some of its parts."""
+
 UNREAD = 0.9
 """The doubt when no page could be read; in proportion for some, and for fields from no XML."""
 
@@ -97,6 +100,7 @@ def document_confidence(findings: Findings, pages: Sequence[Page]) -> Decimal:
         *_sums_wrong(findings),
         *_dates_unclear(findings),
         *_parties_mixed(findings),
+        UNANSWERED * findings.unanswered,
         UNREAD * _share_from_pages(findings) * (1 - _share_read(pages)),
     )
     return Decimal(prod(1 - doubt for doubt in doubts)).quantize(Decimal("0.001"))
@@ -191,5 +195,5 @@ def _read(page: Page) -> float:
 
 
 def _is_unread(page: Page) -> bool:
-    """Tell a page that is broken, or a picture whose words nobody read; a blank one is neither."""
-    return page.is_broken or (page.is_scanned and page.source == "none")
+    """Tell a page that is broken, or whose words nobody read; a blank one is neither."""
+    return page.is_broken or page.needs_ocr

@@ -87,8 +87,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What one reader of a document found: rules, a model, or the XML of an e-invoice."""
+    """What one reader of a document found: rules, a model, or the XML of an e-invoice.
+
+    `unanswered` is the share of what a model was asked that it gave no usable answer to, from 0 to
+    1; nobody asked is 0.
+    """
 
     fields: dict[Name, Found] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unanswered: float = 0.0

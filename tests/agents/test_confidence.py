@@ -161,16 +161,25 @@ def test_a_date_with_two_readings_lowers_it(
     "page",
     [
         Page(2, is_broken=True),
-        Page(2, is_scanned=True, source="none"),
+        Page(2, is_scanned=True, needs_ocr=True, source="none"),
+        Page(2, needs_ocr=True, source="none"),
         Page(2, is_scanned=True, source="ocr", certainty=0.7),
         Page(2, source="text", certainty=0.7),
     ],
-    ids=["broken", "scanned", "OCR", "unmapped text"],
+    ids=["broken", "scanned", "drawn", "OCR", "unmapped text"],
 )
 def test_each_page_that_could_not_be_read_well_lowers_it(page: Page) -> None:
     """Broken pages, scans, unsure OCR and text without meaning: what is not read may say more."""
     assert confidence(findings(), [Page(1), Page(2), page]) < 1
     assert confidence(findings(), [Page(1), page]) > confidence(findings(), [page, page])
+
+
+def test_a_model_that_gave_no_usable_answer_lowers_it() -> None:
+    """What the rules found alone where a model was to look too is less sure, part by part."""
+    whole, half, none = (
+        confidence(replace(findings(), unanswered=share)) for share in (0.0, 0.5, 1.0)
+    )
+    assert none < half < whole
 
 
 def test_a_blank_page_is_no_doubt() -> None:
@@ -182,7 +191,7 @@ def test_a_blank_page_is_no_doubt() -> None:
 
 def test_the_xml_inside_needs_no_page_to_be_read() -> None:
     """An e-invoice whose pages are pictures is as sure as its XML."""
-    scan = [Page(1, is_scanned=True, source="none")]
+    scan = [Page(1, is_scanned=True, needs_ocr=True, source="none")]
     assert confidence(findings(source="xml"), scan) == 1
     assert confidence(findings(), scan) < Decimal("0.2")
 

@@ -28,7 +28,8 @@ def merged(parts: Sequence[Findings]) -> Findings:
             notes.append(f"The model read {len(values)} values of {name} in different parts.")
             fields[name] = at_most(fields[name], TOLD)
     _compare_sums(fields)
-    return Findings(fields, [line for part in parts for line in part.lines], notes)
+    unanswered = sum(part.unanswered for part in parts) / max(len(parts), 1)
+    return Findings(fields, [line for part in parts for line in part.lines], notes, unanswered)
 
 
 def _compare_sums(fields: dict[Name, Found]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from pydantic import BaseModel
 
@@ -60,11 +61,12 @@ class Model:
         if not parts:
             return Findings(notes=held_back)
         found = merged(parts)
+        what = "Read by" if found.unanswered < 1 else "Not read by"
         about = (
-            f"Read by the model {self.endpoint.name} with the prompt {prompts.EXTRACT},"
+            f"{what} the model {self.endpoint.name} with the prompt {prompts.EXTRACT},"
             f" in {len(parts)} part{'s' if len(parts) > 1 else ''}."
         )
-        return Findings(found.fields, found.lines, [about, *held_back, *found.notes])
+        return replace(found, notes=[about, *held_back, *found.notes])
 
 
 def messages(chunk: Chunk, structured: Structured) -> list[Message]:
@@ -118,9 +120,9 @@ class _Reading:
             where = f"while the model's answer about {chunk.spoken} was checked"
             yield stopping.wait_for(self._attempt, where, lambda: verified(answer, chunk.pages))
         except Filtered:
-            yield Findings(notes=[f"The model refused to read {chunk.spoken}."])
+            yield _unanswered(f"The model refused to read {chunk.spoken}.")
         except InvalidAnswer:
-            yield Findings(notes=[f"The model's answer about {chunk.spoken} was not usable."])
+            yield _unanswered(f"The model's answer about {chunk.spoken} was not usable.")
         except (ContextExceeded, Truncated) as too_long:
             if isinstance(too_long, ContextExceeded):
                 self._cutter.tokens = min(self._cutter.tokens, chunk.tokens() // 2)
@@ -159,4 +161,8 @@ class _Reading:
     def _given_up(self, chunk: Chunk, reason: Exception) -> Findings:
         if isinstance(reason, ContextExceeded):
             raise context_too_small(self._client.endpoint) from reason
-        return Findings(notes=[f"The model's answer about {chunk.spoken} had no end."])
+        return _unanswered(f"The model's answer about {chunk.spoken} had no end.")
+
+
+def _unanswered(note: str) -> Findings:
+    return Findings(notes=[note], unanswered=1.0)
