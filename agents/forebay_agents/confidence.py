@@ -21,19 +21,19 @@ from forebay_agents.rules.text import same_name
 from forebay_agents.sums import lines_miss, sums, total_miss
 
 UNSURE: Mapping[Name, float] = {
-    "kind": 0.1,
-    "number": 0.15,
-    "date": 0.1,
-    "due_date": 0.15,
-    "currency": 0.1,
-    "total": 0.3,
-    "total_net": 0.2,
-    "tax": 0.2,
-    "seller": 0.25,
-    "buyer": 0.25,
-    "language": 0.15,
+    "kind": 0.2,
+    "number": 0.3,
+    "date": 0.2,
+    "due_date": 0.3,
+    "currency": 0.2,
+    "total": 0.6,
+    "total_net": 0.4,
+    "tax": 0.4,
+    "seller": 0.5,
+    "buyer": 0.5,
+    "language": 0.3,
 }
-"""The doubt for each field that is not sure at all; in proportion for one that is rather sure."""
+"""The doubt for each field that is not sure at all; it falls with the square of what is unsure."""
 
 _OF_TRADE: Mapping[Name, float] = {
     "number": 0.3,
@@ -44,11 +44,13 @@ _OF_TRADE: Mapping[Name, float] = {
     "buyer": 0.4,
 }
 
+_TAXED: Mapping[Name, float] = {**_OF_TRADE, "total_net": 0.07, "tax": 0.07}
+
 MISSING: Mapping[str, Mapping[Name, float]] = {
-    "invoice": {**_OF_TRADE, "total_net": 0.07, "tax": 0.07, "due_date": 0.07},
-    "credit_note": _OF_TRADE,
+    "invoice": {**_TAXED, "due_date": 0.1},
+    "credit_note": _TAXED,
     "receipt": {**_OF_TRADE, "number": 0.05, "buyer": 0.05},
-    "quote": _OF_TRADE,
+    "quote": _TAXED,
     "order": _OF_TRADE,
     "statement": {**_OF_TRADE, "number": 0.05},
     "delivery_note": {"number": 0.3, "date": 0.4, "seller": 0.4, "buyer": 0.4},
@@ -109,7 +111,7 @@ def document_confidence(findings: Findings, pages: Sequence[Page]) -> Decimal:
 def _fields_unsure(findings: Findings) -> Iterator[float]:
     confirmed = _confirmed(findings)
     for name, found in findings.fields.items():
-        doubt = UNSURE[name] * (1 - found.confidence)
+        doubt = UNSURE[name] * (1 - found.confidence) ** 2
         yield doubt * CONFIRMED if name in confirmed else doubt
 
 

@@ -2,9 +2,10 @@
 
 import pytest
 
+from forebay_agents.rules import find_fields
 from forebay_agents.rules.names import clean_name, companies
 
-from .sheets import found
+from .sheets import found, page
 
 INVOICE = ("Invoice", "Invoice no: A-17", "Total: 10.00 EUR")
 
@@ -121,3 +122,12 @@ def test_below_the_word_for_a_business_stands_its_name() -> None:
     """A first line that is no name by itself is passed over."""
     lines = ("NOTARÍA", "Alberto Quiroga", "Calle Mayor 1", "28013 Madrid", "NIF 12345678Z")
     assert found(*lines, "Factura", "Total: 10,00 €")["seller"] == "Alberto Quiroga"
+
+
+def test_names_of_one_word_are_less_sure() -> None:
+    """One word may be a title or a place as well."""
+    lines = ("Invoice no: A-17", "Total: 10.00 EUR")
+    one, two = (
+        find_fields([page("Seller: " + name, *lines)])["seller"] for name in ("Acme", "Acme Pumps")
+    )
+    assert one.confidence < two.confidence

@@ -17,6 +17,7 @@ from forebay_agents.rules.money import find_currency
 from forebay_agents.rules.numbers import find_number
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.seller import find_labelled_seller, find_orderer, find_seller, is_company
+from forebay_agents.rules.text import JAPANESE
 from forebay_agents.rules.totals import find_totals
 from forebay_agents.rules.when import find_date
 
@@ -30,6 +31,9 @@ log = EventLog(__name__)
 
 Group = dict[Name, Found | None]
 """Fields that are looked for together."""
+
+ONE_WORD = 0.8
+"""What is left of the confidence in a name of one word."""
 
 DUE = ("", "invoice", "statement", "receipt")
 
@@ -51,7 +55,7 @@ def find_fields(pages: Sequence[Page], notes: list[str] | None = None) -> dict[N
     found |= look("the dates", lambda: _dates(document, kind, found.get("language")))
     found |= look("the sums", lambda: _sums(document, kind))
     if kind or found.get("total"):
-        found |= look("the parties", lambda: _parties(document, kind))
+        found |= look("the parties", lambda: _weighed(_parties(document, kind)))
     return {field: found[field] for field in NAMES if field in found}
 
 
@@ -80,6 +84,20 @@ def _sums(document: Document, kind: str) -> Group:
     is_priced = totals.total is not None or kind not in ("", "contract")
     currency = find_currency(document, totals.total) if is_priced else None
     return {"currency": currency, **totals.fields}
+
+
+def _weighed(parties: Group) -> Group:
+    """Return the parties, less sure where a name is one word: a title or a place may be, too."""
+    return {
+        name: party.with_confidence(round(party.confidence * ONE_WORD, 3))
+        if party and _is_one_word(party.value)
+        else party
+        for name, party in parties.items()
+    }
+
+
+def _is_one_word(name: str) -> bool:
+    return len(name.split()) == 1 and not JAPANESE.search(name)
 
 
 def _parties(document: Document, kind: str) -> Group:
