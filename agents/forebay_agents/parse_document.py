@@ -133,13 +133,18 @@ def _pages(attempt: Attempt, reader: Reader, checkpoints: Checkpoints) -> Iterat
 
 
 def _invoice_inside(attempt: Attempt, reader: Reader) -> Findings | None:
-    """Return what the XML of an e-invoice says, or None; one that says nothing is a note."""
-    for name, xml in reader.attached(KNOWN_NAMES, SIZE_LIMIT).items():
+    """Return what the XML of an e-invoice says, or None.
+
+    Files with the names of the standards are looked at first: of these a note tells if one says
+    nothing. Others may hold an invoice, or something else.
+    """
+    attached = reader.attached(".xml", SIZE_LIMIT)
+    for name in sorted(attached, key=lambda name: name not in KNOWN_NAMES):
         try:
             where = f"while reading {name} inside it"
-            return stopping.wait_for(attempt, where, partial(read_xml, name, xml))
+            return stopping.wait_for(attempt, where, partial(read_xml, name, attached[name]))
         except ValueError as error:
-            reader.notes.append(str(error))
+            reader.notes += [str(error)] if name in KNOWN_NAMES else []
     return None
 
 

@@ -224,17 +224,15 @@ def test_some_letters_without_a_meaning_lower_the_certainty(tmp_path: Path) -> N
     assert page.source == "text"
 
 
-def test_attached_invoices_are_found_by_their_names(tmp_path: Path) -> None:
-    """The XML of an e-invoice is handed over; no other attached file is."""
+def test_attached_files_are_found_by_how_their_names_end(tmp_path: Path) -> None:
+    """XML is handed over, which may be an e-invoice's; no other attached file is."""
     path = tmp_path / "invoice.pdf"
     path.write_bytes(attached(b"ZUGFeRD-invoice.xml", b"<xml/>"))
     with Reader(path, RecordedAttempt({})) as reader:
-        assert reader.attached(["zugferd-invoice.xml", "factur-x.xml"], 2_000_000) == {
-            "zugferd-invoice.xml": b"<xml/>"
-        }
+        assert reader.attached(".xml", 2_000_000) == {"zugferd-invoice.xml": b"<xml/>"}
     path.write_bytes(attached(b"photo.jpg", b"<xml/>"))
     with Reader(path, RecordedAttempt({})) as reader:
-        assert reader.attached(["zugferd-invoice.xml", "factur-x.xml"], 2_000_000) == {}
+        assert reader.attached(".xml", 2_000_000) == {}
         assert reader.notes == []
 
 
@@ -243,7 +241,7 @@ def test_attachments_over_the_limit_are_named_only(tmp_path: Path) -> None:
     path = tmp_path / "invoice.pdf"
     path.write_bytes(attached(b"factur-x.xml", b"<xml/>"))
     with Reader(path, RecordedAttempt({})) as reader:
-        assert reader.attached(["factur-x.xml"], 5) == {}
+        assert reader.attached(".xml", 5) == {}
         assert reader.notes == ["factur-x.xml inside the PDF has over 5 bytes and was not read."]
 
 
@@ -255,8 +253,20 @@ def test_a_second_attachment_of_a_name_is_told(tmp_path: Path) -> None:
         writer.add_attachment("factur-x.xml", data)
     writer.write(path)
     with Reader(path, RecordedAttempt({})) as reader:
-        assert reader.attached(["factur-x.xml"], 99) == {"factur-x.xml": b"<first/>"}
+        assert reader.attached(".xml", 99) == {"factur-x.xml": b"<first/>"}
         assert reader.notes == ["The PDF holds another factur-x.xml, which was not read."]
+
+
+def test_only_some_attachments_are_handed_over(tmp_path: Path) -> None:
+    """A document full of XML fills nobody's memory."""
+    path = tmp_path / "invoice.pdf"
+    writer = PdfWriter(clone_from=BytesIO(hostile.GOOD))
+    for number in range(12):
+        writer.add_attachment(f"{number}.xml", b"<xml/>")
+    writer.write(path)
+    with Reader(path, RecordedAttempt({})) as reader:
+        assert len(reader.attached(".xml", 99)) == 8
+        assert reader.notes == ["The PDF holds more than 8 .xml files: not all read."]
 
 
 def test_attachments_beyond_those_looked_at_are_told(
@@ -266,7 +276,7 @@ def test_attachments_beyond_those_looked_at_are_told(
     monkeypatch.setattr(pdf_module, "ATTACHMENTS", 0)
     path = tmp_path / "invoice.pdf"
     path.write_bytes(attached(b"factur-x.xml", b"<xml/>"))
-    found, notes = Pdf(path).attachments(["factur-x.xml"], 99)
+    found, notes = Pdf(path).attachments(".xml", 99)
     assert (found, notes) == ({}, ["The PDF holds 1 files; 0 were looked at."])
 
 
@@ -275,7 +285,7 @@ def test_attachments_that_are_too_much_cost_no_page(tmp_path: Path) -> None:
     path = tmp_path / "invoice.pdf"
     path.write_bytes(hostile.attached_bomb())
     with Reader(path, RecordedAttempt({})) as reader:
-        assert reader.attached(["zugferd-invoice.xml", "factur-x.xml"], 2_000_000) == {}
+        assert reader.attached(".xml", 2_000_000) == {}
         assert reader.notes == ["The files attached to the PDF cannot be read."]
         assert reader.page(1).text == "still here"
 

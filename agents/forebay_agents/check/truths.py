@@ -1,18 +1,19 @@
 """Read truth files, which people write by hand, and say in a sentence what is wrong with one."""
 
+import json
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from forebay_agents.findings import AMOUNTS, DATES, Name
+from forebay_agents.findings import AMOUNTS, DATES, NAMES, Name
 
 
 class TruthLine(BaseModel):
     """One line item; numbers that are left out are not compared."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="ignore", strict=True)
 
     description: str
     quantity: str | None = None
@@ -26,14 +27,25 @@ class TruthLine(BaseModel):
 
 
 class Truth(BaseModel):
-    """What a truth file says; pages and lines that are left out are not compared."""
+    """What a truth file says; pages and lines that are left out are not compared.
 
-    model_config = ConfigDict(extra="forbid")
+    Keys that mean nothing here are passed over, but a field that does not exist is an error.
+    """
 
-    status: Literal["completed", "failed"]
+    model_config = ConfigDict(extra="ignore")
+
+    status: Literal["completed", "failed"] = "completed"
     pages: int | None = None
     fields: dict[Name, str] = {}
     lines: list[TruthLine] | None = None
+
+    @field_validator("fields", mode="before")
+    @classmethod
+    def _are_said(cls, fields: Any) -> Any:
+        """Leave out fields that are null: the document does not say them."""
+        if not isinstance(fields, dict):
+            return fields
+        return {name: value for name, value in fields.items() if value is not None}
 
     @field_validator("fields")
     @classmethod
@@ -50,14 +62,21 @@ class Truth(BaseModel):
 def read_truth(content: bytes) -> dict[str, Any]:
     """Return a truth file's content; what it leaves out is left out.
 
-    Raises ValueError with what is wrong, where and why: "fields.total: …".
+    Numbers may be written as numbers or as texts. Raises ValueError with what is wrong, where and
+    why: "fields.total: …".
     """
     try:
-        return Truth.model_validate_json(content).model_dump(exclude_none=True)
+        said = json.loads(content.decode("utf-8-sig"), parse_float=str, parse_int=str)
+        if not isinstance(said, dict):
+            raise ValueError("it is no JSON object")
+        return Truth.model_validate(said).model_dump(exclude_none=True)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"it is not JSON in UTF-8 ({error})") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ValueError(f"{where}: {first['msg']}" if where else first["msg"]) from error
+        where = ".".join(str(part) for part in first["loc"] if part != "[key]")
+        what = f"choose among {', '.join(NAMES)}" if "[key]" in first["loc"] else first["msg"]
+        raise ValueError(f"{where}: {what}" if where else what) from error
 
 
 def _number(value: str) -> str:

@@ -45,10 +45,10 @@ class Commands:
         self._pdf = Pdf(Path(path))
         return {"pages": len(self._pdf)}
 
-    def do_attachments(self, names: list[str], limit: int) -> dict[str, Any]:
-        """Return the attached files that have one of these names, as far as the limit lets."""
+    def do_attachments(self, suffix: str, limit: int) -> dict[str, Any]:
+        """Return the attached files whose names end so, as far as the limit lets."""
         try:
-            found, notes = self._open.attachments(names, limit)
+            found, notes = self._open.attachments(suffix, limit)
         except MemoryError:
             raise
         except Exception:  # a broken tree of names can fail in any way

@@ -1,7 +1,7 @@
 """Open a PDF and read its pages: this runs in the child process, where nothing is safe."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,9 @@ LAYER_CERTAINTY = 0.9
 
 ATTACHMENTS = 1000
 """How many attached files are looked at."""
+
+HANDED_OVER = 8
+"""How many of them are handed over."""
 
 SHOWN_ANNOTATIONS = (pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP)
 
@@ -91,11 +94,11 @@ class Pdf:
         with closing(self._pdf[number - 1]) as page:
             return _frame(page)
 
-    def attachments(self, names: Collection[str], limit: int) -> tuple[dict[str, bytes], list[str]]:
-        """Return the attached files that have one of the lower-case `names`, by these, and notes.
+    def attachments(self, suffix: str, limit: int) -> tuple[dict[str, bytes], list[str]]:
+        """Return the attached files whose lower-case names end so, by these names, and notes.
 
-        Those with more bytes than `limit`, and all but the first of a name, are left out: the notes
-        tell so in sentences.
+        Those with more bytes than `limit`, all but the first of a name, and those beyond a few are
+        left out: the notes tell so in sentences.
         """
         found: dict[str, bytes] = {}
         notes = []
@@ -103,8 +106,11 @@ class Pdf:
         for index in range(min(count, ATTACHMENTS)):
             attachment = self._pdf.get_attachment(index)
             name = attachment.get_name().rpartition("/")[2].lower()
-            if name not in names:
+            if not name.endswith(suffix):
                 continue
+            if len(found) == HANDED_OVER:
+                notes.append(f"The PDF holds more than {HANDED_OVER} {suffix} files: not all read.")
+                break
             data = bytes(attachment.get_data())
             if len(data) > limit:
                 notes.append(f"{name} inside the PDF has over {limit:,} bytes and was not read.")

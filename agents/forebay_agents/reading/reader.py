@@ -1,7 +1,7 @@
 """Read a PDF through a child process, so that no file harms the process that asks."""
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -62,12 +62,12 @@ class Reader:
             self._process.end()
             self._process = None
 
-    def attached(self, names: Iterable[str], limit: int) -> dict[str, bytes]:
-        """Return the attached files with these lower-case names, by them: mostly there are none.
+    def attached(self, suffix: str, limit: int) -> dict[str, bytes]:
+        """Return the attached files whose lower-case names end so, by these: mostly there are none.
 
-        One with more bytes than `limit` is left out, with a note, and so is a second one.
+        One with more bytes than `limit` is left out, with a note, and so is a second of a name.
         """
-        command = {"do": "attachments", "names": sorted(names), "limit": limit}
+        command = {"do": "attachments", "suffix": suffix, "limit": limit}
         try:
             answer = self._ask(command, self._limits.seconds_per_page, "at its attachments")
         except Lost:
