@@ -70,7 +70,6 @@ def test_a_document_of_a_hundred_pages_takes_little_memory(tmp_path: Path) -> No
     assert read(tmp_path / "some.pdf", 100) < 150 * MEGABYTE
 
 
-@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_fl6_fifteen_hundred_pages_of_200_mb_stay_below_500_mb(tmp_path: Path) -> None:
     """A document as large as any is read page by page, parent and child within 500 MB."""

@@ -63,9 +63,12 @@ def test_fl6_fifteen_hundred_pages_and_two_hundred_megabytes(tmp_path: Path) -> 
     with open(tmp_path / "out", "w") as out:
         process = subprocess.Popen(command, stdout=out)
     largest = 0
-    while process.poll() is None:
-        largest = max(largest, resident(process.pid))
-        time.sleep(0.1)
+    try:
+        while process.poll() is None:
+            largest = max(largest, resident(process.pid))
+            time.sleep(0.1)
+    finally:
+        process.kill()
     row = json.loads((tmp_path / "out").read_text())
     assert (row["status"], row["pages"]) == ("completed", PAGES)
     assert row["result"]["pages"][-1]["number"] > 1000
