@@ -302,3 +302,9 @@ def test_a_contract_is_not_dated_by_its_beginning() -> None:
     beginning = "Der Vertrag beginnt am 01.01.2026"
     assert "date" not in found("Dienstvertrag", beginning)
     assert found("Dienstvertrag", beginning, "Bremen, den 18.12.2025")["date"] == "2025-12-18"
+
+
+def test_a_total_is_surer_where_other_sums_make_it() -> None:
+    """Of several labelled sums the one that two others make is the total."""
+    lines = ("Invoice no: A-17", "Total call | 472.75", "Balance | 13.45", "To pay | 486.20 EUR")
+    assert found(*lines)["total"] == "486.20"

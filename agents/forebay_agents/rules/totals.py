@@ -11,6 +11,9 @@ from forebay_agents.rules.places import Document
 from forebay_agents.rules.stated import Sum, fitting, pairs, printed, signed, spoken, stated
 from forebay_agents.sums import adds_up
 
+AGREED = 0.1
+"""How much surer a total is that the document gives twice, or that two other sums make."""
+
 MOST = 12
 """How many different taxes are tried together."""
 
@@ -78,7 +81,8 @@ class Statements:
         """Return the total that a net and a tax make, where the net is taken for a total."""
         for net, tax, total in fitting(self.document):
             values = {each.value for each in said}
-            if self.taxes and net.value in values and total.value not in values:
+            is_tax = bool(self.taxes) or _is_share(net.value, tax)
+            if is_tax and net.value in values and total.value not in values:
                 self.nets.append(net)
                 self.taxes.append(tax)
                 return [total]
@@ -130,7 +134,7 @@ def find_totals(document: Document, kind: str) -> Totals:
     said += statements.beyond(said)
     if kind in ("receipt", "invoice") and not said:
         said = list(statements.lone())
-    totals = [_checked(each, statements) for each in said]
+    totals = [_confirmed(_checked(each, statements), said) for each in said]
     total = choose(document, [each.candidate(each.confidence) for each in totals])
     if total is None:
         return Totals({}, None)
@@ -166,6 +170,19 @@ def _checked(total: Sum, statements: Statements) -> Sum:
     elif statements.has_parts():
         confidence *= 0.75
     return replace(total, confidence=confidence)
+
+
+def _confirmed(total: Sum, said: Sequence[Sum]) -> Sum:
+    """Return a total surer if it stands in two places, or two other sums beside it make it."""
+    places = {each.spot for each in said if each.value == total.value}
+    others = {each.value for each in said} - {total.value, Decimal(0)}
+    is_made = any(total.value - each in others - {each} for each in others)
+    return replace(total, confidence=total.confidence + AGREED * (len(places) > 1 or is_made))
+
+
+def _is_share(net: Decimal, tax: Sum) -> bool:
+    """Tell whether a tax is what the rate beside it makes of the net."""
+    return tax.rate is not None and adds_up(round(net * tax.rate / 100, 2), tax.value)
 
 
 def _fits_its_rate(tax: Sum, total: Decimal) -> bool:
