@@ -216,6 +216,7 @@ def test_a_truth_file_may_be_written_as_programs_do() -> None:
         (b'{"status": "completed", "fields": {"number": []}}', "fields.number: .* string"),
         (b'{"status": "completed", "fields": {"sum": "1"}}', "fields.sum: choose among kind, "),
         (b'{"status": "completed", "fields": {"total": "1,5"}}', "1,5 is no plain number"),
+        (b'{"status": "completed", "fields": {"total": "NaN"}}', "NaN is no plain number"),
         (b'{"status": "completed", "fields": {"date": "1.5.26"}}', "Invalid isoformat"),
         (b'{"status": "completed", "lines": [{"amount": "1"}]}', "lines.0.description: Field"),
     ],

@@ -272,3 +272,28 @@ def test_without_a_root_nothing_is_read(monkeypatch: pytest.MonkeyPatch, value: 
     monkeypatch.setenv(ROOTS, value)
     with pytest.raises(MissingSettingError, match=f"{ROOTS} is not set"):
         roots()
+
+
+def test_a_file_that_is_written_to_while_it_is_read_is_read_again(
+    storage: FolderStorage, root: Path
+) -> None:
+    """What was read of it may be half old and half new: another attempt makes sense."""
+    storage.write("a.pdf", [b"old"])
+    with pytest.raises(StorageError, match="was changed while it was read") as changed:  # noqa: SIM117
+        with storage.local("a.pdf"):
+            (root / "a.pdf").write_bytes(b"newer")
+    assert changed.value.may_pass
+
+
+def test_a_root_that_is_not_there_is_no_fault_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A share that is not mounted costs an attempt, and not the task; other roots still serve."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "a.pdf").touch()
+    monkeypatch.setenv("FOREBAY_STORAGE_ROOTS", f"{tmp_path}/gone:{tmp_path}/there")
+    storage, name = locate("a.pdf")
+    assert storage.exists(name)
+    with pytest.raises(StorageError, match=r"gone.? is not there: mount it") as missing:
+        locate("b.pdf")
+    assert missing.value.may_pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -96,6 +97,8 @@ def problem(path: Path) -> str | None:
     from forebay.pdf import HEADER_WINDOW, header_problem
 
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
+            return "is no plain file: pass PDF files only."
         with open(path, "rb") as file:
             return header_problem(file.read(HEADER_WINDOW))
     except FileNotFoundError:

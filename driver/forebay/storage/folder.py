@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from forebay.storage.interface import CHUNK
-from forebay.storage.sentences import outside, translated_errors
+from forebay.storage.sentences import changed, no_root, outside, translated_errors
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 UNFINISHED = ".part"
@@ -83,11 +83,15 @@ class FolderStorage:
     def local(self, name: str) -> Iterator[Path]:
         with translated_errors(name):
             file = self._open(name)
+        version = _version(file)
         try:
             opened = Path(f"/proc/{os.getpid()}/fd/{file}")
             yield opened if opened.exists() else self.root.joinpath(*self._parts(name))
         finally:
+            is_same = _version(file) == version
             os.close(file)
+            if not is_same:
+                raise changed(name)
 
     def _parts(self, name: str) -> tuple[str, ...]:
         """Return the parts of the path below the root that `name` leads to, links followed."""
@@ -120,13 +124,22 @@ class FolderStorage:
 
     def _enter(self, parts: Sequence[str], *, make: bool = False) -> int:
         """Open the folder that parts lead to, following no link, and return its descriptor."""
-        folder = os.open(self.root, FOLDER)
+        try:
+            folder = os.open(self.root, FOLDER)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise no_root(self.root) from error
         for part in parts:
             folder = _step(folder, part, make=make)
         return folder
 
     def _is_file(self, path: Path) -> bool:
         return path.is_file() and Path(os.path.realpath(path)).is_relative_to(self.root)
+
+
+def _version(file: int) -> tuple[int, int]:
+    """Return what changes when a file is written to."""
+    stated = os.fstat(file)
+    return stated.st_size, stated.st_mtime_ns
 
 
 def _step(folder: int, part: str, *, make: bool) -> int:

@@ -61,6 +61,7 @@ class Storage(Protocol):
         """Give a path to read the file by, for what must seek in it; it ends with the block.
 
         On Linux the path leads to the file that was opened, whatever gets its name meanwhile, and
-        is good for other processes of the same user; elsewhere it is the file's own name.
+        is good for other processes of the same user; elsewhere it is the file's own name. Raises
+        StorageError at the end of the block if the file was written to meanwhile.
         """
         ...

@@ -28,7 +28,8 @@ def locate(document: str) -> tuple[Storage, str]:
 
     It is a path relative to a root, or an absolute one below a root. The first root that holds it
     wins; a file that does not exist is located in the first root that could hold it. Raises
-    StorageError for what lies outside of all, links included, and MissingSettingError.
+    StorageError for what lies outside of all, links included, or may be in a root that is not
+    there, and MissingSettingError.
     """
     places: list[tuple[Storage, str]] = []
     for storage in roots():
@@ -38,4 +39,13 @@ def locate(document: str) -> tuple[Storage, str]:
             continue
     if not places:
         raise outside(document)
-    return next((place for place in places if place[0].exists(place[1])), places[0])
+    missing: StorageError | None = None
+    for storage, name in places:
+        try:
+            if storage.exists(name):
+                return storage, name
+        except StorageError as error:
+            missing = error
+    if missing:
+        raise missing
+    return places[0]

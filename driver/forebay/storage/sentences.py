@@ -4,6 +4,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from forebay.storage.interface import StorageError
 
@@ -28,6 +29,20 @@ def translated_errors(name: str) -> Iterator[None]:
 def outside(name: str) -> StorageError:
     """Say that a name leads out of the root, or names no file at all."""
     return StorageError(f"{quoted(name)} lies outside the storage roots; move it into one of them.")
+
+
+def no_root(root: Path) -> StorageError:
+    """Say that a root itself is missing, which no file is to blame for."""
+    return StorageError(
+        f"The storage root {quoted(str(root))} is not there: mount it, or correct"
+        " FOREBAY_STORAGE_ROOTS.",
+        may_pass=True,
+    )
+
+
+def changed(name: str) -> StorageError:
+    """Say that a file did not stay as it was while it was read."""
+    return StorageError(f"{quoted(name)} was changed while it was read.", may_pass=True)
 
 
 def quoted(name: str) -> str:
