@@ -308,3 +308,10 @@ def test_a_total_is_surer_where_other_sums_make_it() -> None:
     """Of several labelled sums the one that two others make is the total."""
     lines = ("Invoice no: A-17", "Total call | 472.75", "Balance | 13.45", "To pay | 486.20 EUR")
     assert found(*lines)["total"] == "486.20"
+
+
+def test_a_table_of_counts_has_no_total() -> None:
+    """Where neither a kind nor a currency is said, a total is none of money."""
+    counts = ("Population by county", "Net | 9,522.6", "Tax | 1,540.0", "Total | 11,062.6")
+    assert "total" not in found(*counts)
+    assert found(*counts[1:], "All amounts in EUR")["total"] == "11062.6"

@@ -83,7 +83,8 @@ def _sums(document: Document, kind: str) -> Group:
     totals = find_totals(document, kind)
     is_priced = totals.total is not None or kind not in ("", "contract")
     currency = find_currency(document, totals.total) if is_priced else None
-    return {"currency": currency, **totals.fields}
+    is_money = bool(kind) or currency is not None
+    return {"currency": currency, **totals.fields} if is_money else {}
 
 
 def _weighed(parties: Group) -> Group:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from forebay_agents.findings import Found
-from forebay_agents.rules import words
+from forebay_agents.rules import currencies, words
 from forebay_agents.rules.amounts import only_amounts
 from forebay_agents.rules.blocks import has_value
 from forebay_agents.rules.candidates import Candidate, found
@@ -84,6 +84,8 @@ def _by_payment(document: Document) -> Found | None:
     if paid is not None or 0 < page.width < ROLL:
         spot = paid or totals[0]
         return found(document, Candidate("receipt", 0.55, spot, spot.text))
+    if not re.search(currencies.pattern(), document.text):
+        return None
     owed = next((spot for spot, _ in document.questions("amount", "payable")), None)
     if owed is not None:
         return found(document, Candidate("invoice", 0.45, owed, owed.text))
