@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from forebay_agents.findings import Found
 from forebay_agents.rules import words
 from forebay_agents.rules.blocks import begins_other, blocks, has_contact, has_value
-from forebay_agents.rules.buyer import CLEAR, FROM, labelled
 from forebay_agents.rules.candidates import Candidate, choose, found
 from forebay_agents.rules.names import (
     CONTACT,
@@ -20,6 +19,7 @@ from forebay_agents.rules.names import (
     is_name,
     is_street_name,
 )
+from forebay_agents.rules.parties import CLEAR, FROM, labelled
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import JAPANESE
