@@ -106,6 +106,13 @@ def test_a_quote_of_half_a_page_is_no_evidence() -> None:
     assert found.notes == ["The model's total was left out: its quote is too long to be evidence."]
 
 
+def test_a_row_with_a_sum_is_no_name() -> None:
+    """What names an amount and states one is nobody, whoever the model takes it for."""
+    found = check(("Total 1.00 EUR", "Acme Ltd"), "seller", "Total 1.00 EUR", "Total 1.00 EUR")
+    assert "seller" not in found.fields
+    assert found.notes == ["The model's seller was left out: it states a sum."]
+
+
 def test_an_empty_quote_stands_nowhere() -> None:
     """A value without words for it is left out."""
     assert check(("Total | 7.00",), "total", "7.00", " ").fields == {}

@@ -67,6 +67,7 @@ def test_version_is_the_packages(cli: Cli) -> None:
         ("agent", "pause", "one", "--all"),
         ("agent", "set", "one", "--lease", "soon"),
         ("agent", "set", "one", "--launcher", "rocket"),
+        ("agent", "set", "one", "--launcher", "local"),
         ("pg", "start", "--port", "70000"),
     ],
 )

@@ -76,7 +76,7 @@ def _endpoint(environment: Mapping[str, str], url: str, key: str, name: str) -> 
         if not value:
             there = [other for other, value in said.items() if value][-1]
             raise MissingSettingError(
-                f"{setting} is not set, but {there} is: set both, or neither."
+                f"{setting} is not set, but {there} is: set {url}, {key} and {name}, or none."
             )
     if not re.fullmatch(r"https?://[^\s/]\S*", said[url]):
         raise SettingError(

@@ -91,6 +91,8 @@ def _found(name: Name, stated: Stated, pages: Sequence[SearchablePage]) -> Found
     value = readings.plain_form(name, stated.value, stated.quote)
     if value is None:
         return "it does not follow from its quote"
+    if name in PARTIES and readings.named(value) & set(AMOUNTS) and readings.sums(value):
+        return "it states a sum"
     confidence, place = max(
         ((_confidence(name, place, stated.quote), place) for place in where), key=lambda one: one[0]
     )

@@ -58,6 +58,8 @@ def set_(
     as_json: Json = False,
 ) -> None:
     """Define an agent, whole: what is left out takes its default."""
+    if launcher == "local" and entry_point is None:
+        raise typer.BadParameter("--launcher local needs --entry-point, such as parse_document.")
     from forebay.calls import operator, viewer
 
     definition: dict[str, Any] = {

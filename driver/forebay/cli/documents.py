@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import stat
 import re
+import stat
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
