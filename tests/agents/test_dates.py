@@ -117,3 +117,10 @@ def test_periods_and_the_dates_of_other_papers_are_no_date_of_the_document() -> 
         "Pump | 2026-01-05 | 10.00",
     )
     assert "date" not in found("Invoice", *lines, "Delivery date: 2026-02-02")
+
+
+def test_a_due_date_may_stand_beside_the_number_of_an_order() -> None:
+    """Orders have dates, but none until which to pay."""
+    heads = "Invoice no | Date | Order no | Due date"
+    values = "A-17 | 2026-03-04 | B-3 | 2026-04-05"
+    assert found("Invoice", heads, values, "Total: 10.00 EUR")["due_date"] == "2026-04-05"

@@ -73,7 +73,7 @@ def labelled(
     document: Document, calendar: Calendar, name: str, confidence: float, kind: str
 ) -> Iterator[Candidate]:
     for answers in document.answers("date", name):
-        if _belongs_elsewhere(document, answers, kind):
+        if name != "due" and _belongs_elsewhere(document, answers, kind):
             continue
         for answer in answers:
             read = _first(answer, calendar)
