@@ -131,3 +131,10 @@ def test_names_of_one_word_are_less_sure() -> None:
         find_fields([page("Seller: " + name, *lines)])["seller"] for name in ("Acme", "Acme Pumps")
     )
     assert one.confidence < two.confidence
+
+
+def test_a_block_that_addresses_a_person_needs_no_postal_code() -> None:
+    """'Mr.' above two more lines is an address, too."""
+    letterhead = ("Kavanagh Molloy Ltd", "Galway, VAT IE 6633018T", "", "", "")
+    lines = ("Mr. Declan Byrne", "Oranmore", "Co. Galway", "", "", "Invoice no: A-17")
+    assert "Declan Byrne" in found(*letterhead, *lines, "Total: 10.00 EUR")["buyer"]

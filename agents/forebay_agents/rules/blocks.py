@@ -9,6 +9,11 @@ from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import letters
 
+PERSON = re.compile(
+    r"(?:mr|mrs|ms|miss|dr|herrn?|frau|mme|sig|sig\.ra|dhr|mevr)\b\.? ", re.IGNORECASE
+)
+"""How the name of a person begins who is addressed."""
+
 GAP = 1.3
 """How far apart the lines of a block may be, in heights of a line."""
 
@@ -51,10 +56,18 @@ def begins_other(spot: Spot) -> bool:
 
 
 def address_blocks(document: Document) -> Iterator[list[Spot]]:
-    """Yield the blocks of the first page that hold an address, each from its first line on."""
+    """Yield the blocks of the first page that hold an address, each from its first line on.
+
+    So does one of several lines that begins as people are addressed.
+    """
     for lines in blocks(document):
-        if len(lines) >= 2 and any(is_address(line.text) for line in lines[1:]):
+        if has_address(lines) or (len(lines) > 2 and PERSON.match(lines[0].text)):
             yield lines
+
+
+def has_address(lines: list[Spot]) -> bool:
+    """Tell whether a street, a town or a country stands below the first line of a block."""
+    return any(is_address(line.text) for line in lines[1:])
 
 
 def blocks(document: Document) -> Iterator[list[Spot]]:

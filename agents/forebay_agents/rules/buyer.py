@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from forebay_agents.findings import Found
-from forebay_agents.rules.blocks import address_blocks, has_contact, has_value
+from forebay_agents.rules.blocks import PERSON, address_blocks, has_address, has_contact, has_value
 from forebay_agents.rules.candidates import Candidate, found
 from forebay_agents.rules.names import (
     HONORIFIC,
@@ -97,7 +97,9 @@ def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
             (name for line in lines[:2] if (name := clean_name(line.text, is_loose=True))), None
         )
         is_own = seller and any(core(seller) in core(line.text) for line in lines)
-        if name and not is_own and any(is_address(line.text) for line in lines[1:]):
+        if not name or is_own:
+            continue
+        if has_address(lines) or PERSON.match(lines[0].text):
             company = bool(list(companies(name)))
             sure = (
                 0.62
