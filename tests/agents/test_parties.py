@@ -80,6 +80,8 @@ def test_a_letter_names_its_parties_by_their_places() -> None:
         "Malerbetrieb Krause GmbH · HRB 10722 · IBAN DE55 8109 3274 0001 2233 44",
     )
     assert _parties(*lines) == ("Malerbetrieb Krause GmbH", "Ralf Thoms")
+    buyer = find_fields([page(*lines, columns=200)])["buyer"]
+    assert buyer.evidence.text == "Ralf Thoms"
 
 
 def test_japanese_papers_say_whom_they_address() -> None:

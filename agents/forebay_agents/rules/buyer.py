@@ -93,9 +93,8 @@ def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
         if not is_inside or (seller is None and has_contact(lines)):
             continue
         lines = [line for line in _without_sender(lines) if not has_value(document, line)]
-        name = next(
-            (name for line in lines[:2] if (name := clean_name(line.text, is_loose=True))), None
-        )
+        named = ((clean_name(line.text, is_loose=True), line) for line in lines[:2])
+        name, place = next((pair for pair in named if pair[0]), (None, first))
         is_own = seller and any(core(seller) in core(line.text) for line in lines)
         if not name or is_own:
             continue
@@ -108,7 +107,7 @@ def _in_window(document: Document, seller: str | None) -> Iterator[Candidate]:
                 + 0.08 * bool(HONORIFIC.match(lines[0].text))
                 + 0.08 * (seller is not None)
             )
-            yield Candidate(name, sure, lines[0], lines[0].text)
+            yield Candidate(name, sure, place, place.text)
 
 
 def _without_sender(lines: list[Spot]) -> list[Spot]:
