@@ -84,4 +84,3 @@ class MemoryCheckpoints:
 
     def put(self, key: str, value: dict[str, Any]) -> None:
         self.values[key] = value
-
