@@ -11,9 +11,10 @@ import pytesseract
 import pytest
 
 from forebay_agents.check import Report, compare, judge
+from forebay_agents.check.report import SURE
 from forebay_agents.reading.reader import ocr_is_installed
 from forebay_agents.standalone import StandaloneAttempt, parse_file
-from forebay_lab.samples import DEMO, Sample, names, write_samples
+from forebay_lab.samples import Sample, names, write_samples
 from forebay_lab.samples.damaged import DAMAGED
 from forebay_lab.samples.hard import HARD
 from forebay_lab.samples.plans import PLANS
@@ -26,17 +27,6 @@ HEADING = "## Accuracy on the samples"
 SCANS = {plan.name for plan, _ in SPECIAL if "-scan-" in plan.name}
 HARD_ONES = [plan.name for plan, _ in HARD]
 TEXTS = [name for name in names() if name not in {*DAMAGED, *SCANS, *HARD_ONES}]
-KNOWN_MISSES: dict[str, set[str]] = {
-    "br-fatura-lista": {"due_date"},
-    "es-factura-caja": {"due_date"},
-}
-"""The fields that are not right, by sample: the rules may do better, never worse."""
-
-DOUBTED = 0.55
-"""The confidence that hard samples stay below unless all their fields are right."""
-
-TRUSTED = {"de-hard-sums": 0.75, "gb-hard-cut-off": 0.8, "gb-hard-date": 0.85}
-"""Those that do not, and what they stay below: what is wrong in them fits all else they say."""
 
 REASONS = {
     "invoice-encrypted": "password",
@@ -94,10 +84,9 @@ def test_the_samples_are_many_and_of_every_language_and_kind(samples: dict[str, 
 def test_fields_of_a_text_are_the_true_ones(
     name: str, rows: dict[str, Row], samples: dict[str, Sample]
 ) -> None:
-    """No field is wrong, missing or invented but those that are known to be."""
+    """No field is wrong, missing or invented."""
     judged = judge(rows[name], samples[f"{name}.pdf"].truth())
-    not_right = {field for field, verdict in judged.fields.items() if verdict != "right"}
-    assert not_right <= KNOWN_MISSES.get(name, set()), judged.misses
+    assert set(judged.fields.values()) == {"right"}, judged.misses
     assert rows[name]["pages"] == samples[f"{name}.pdf"].pages
 
 
@@ -119,12 +108,6 @@ def test_most_lines_are_the_true_ones(report: Report) -> None:
     assert lines["right"] > 0.98 * lines.total()
 
 
-@pytest.mark.parametrize("name", [name for name in DEMO if name not in DAMAGED])
-def test_the_demo_shows_no_mistake(name: str) -> None:
-    """None of the documents of the demo has a known miss."""
-    assert name not in KNOWN_MISSES
-
-
 @pytest.mark.parametrize("name", DAMAGED)
 def test_what_nobody_can_read_is_refused(name: str, rows: dict[str, Row]) -> None:
     """A damaged sample fails with a sentence that says what is wrong."""
@@ -140,7 +123,12 @@ def test_a_hard_sample_is_read_or_doubted(
     judged = judge(rows[name], samples[f"{name}.pdf"].truth())
     assert judged.is_status_right
     assert judged.confidence is not None
-    assert judged.share == 1 or judged.confidence < TRUSTED.get(name, DOUBTED), judged.misses
+    assert judged.share == 1 or judged.confidence < SURE, judged.misses
+
+
+def test_most_hard_samples_are_doubted(rows: dict[str, Row]) -> None:
+    """More than half of them have a confidence below 0.65, as hardly any text has."""
+    assert sum(rows[name]["confidence"] < 0.65 for name in HARD_ONES) > len(HARD_ONES) / 2
 
 
 @needs_ocr
@@ -149,7 +137,7 @@ def test_confidence_orders_documents(report: Report) -> None:
     assert report.rank_correlation is not None
     assert report.rank_correlation > 0.4
     assert report.separation is not None
-    assert report.separation > 0.8
+    assert report.separation > 0.85
 
 
 @needs_ocr

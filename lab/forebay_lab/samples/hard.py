@@ -54,7 +54,7 @@ def _as_printed(plan: Plan, path: Path, printed: Printed) -> None:
 HARD: tuple[tuple[Plan, Finish], ...] = (
     (
         Plan("gb-hard-fax", "gb", "two_columns", font="vera", days="dd/MM/yyyy"),
-        _worn(faxed(150), speckled(900, 3), dots=100),
+        _worn(cut(bottom=0.3), faxed(150), speckled(600, 3), dots=100),
     ),
     (
         Plan("de-hard-fax", "de", "window", font="vera", days="dd.MM.yyyy", count=3),
@@ -62,15 +62,15 @@ HARD: tuple[tuple[Plan, Finish], ...] = (
     ),
     (
         Plan("jp-hard-fax", "jp", "framed", font="gothic", count=3, days="yyyy/MM/dd"),
-        _worn(faxed(150), speckled(400, 3), dots=110),
+        _worn(cut(bottom=0.3), faxed(150), speckled(300, 3), dots=110),
     ),
     (
         Plan("fr-hard-skewed", "fr", "tax_table", font="vera", count=3),
-        _worn(skewed(-2.6), grained(0.25)),
+        _worn(cut(bottom=0.3), skewed(-2.6), grained(0.25)),
     ),
     (
         Plan("it-hard-photo", "it", "sidebar", font="vera", days="dd/MM/yyyy", count=3),
-        _worn(tilted(0.05), shaded(110), blurred(0.8), grained(0.1)),
+        _worn(cut(bottom=0.3), tilted(0.05), shaded(110), blurred(0.8), grained(0.1)),
     ),
     (
         Plan("us-hard-photo", "us", "centred", font="vera", count=3),
@@ -78,15 +78,15 @@ HARD: tuple[tuple[Plan, Finish], ...] = (
     ),
     (
         Plan("nl-hard-stained", "nl", "header_grid", font="vera", count=3),
-        _worn(stained(5), grained(0.2), dots=130),
+        _worn(cut(bottom=0.3), stained(4), grained(0.2), dots=130),
     ),
     (
         Plan("pt-hard-copied", "pt", "plain", font="vera", count=3),
-        _worn(blurred(0.9), faxed(160), speckled(1500, 3), dots=140),
+        _worn(cut(bottom=0.3), blurred(0.9), faxed(160), speckled(1000, 3), dots=140),
     ),
     (
         Plan("es-hard-faded", "es", "till_roll", "receipt", taxes="included", font="mono"),
-        _worn(skewed(-2), faded(160, 230), grained(0.12)),
+        _worn(skewed(-2), faded(150, 230), grained(0.09)),
     ),
     (
         Plan("gb-hard-cut-off", "gb", "sentence", font="vera", days="d MMMM yyyy"),

@@ -98,7 +98,7 @@ def tilted(share: float) -> Wear:
     return tilt
 
 
-def cut(right: float, bottom: float = 0) -> Wear:
+def cut(*, right: float = 0, bottom: float = 0) -> Wear:
     """Cut off a share of the page at its right edge and at its foot."""
 
     def crop(page: Image.Image, _: Random) -> Image.Image:
