@@ -52,7 +52,7 @@ PRIORITIES: dict[str, Priority] = {
 DEMO = (
     *("invoice-pump", "invoice-long", "rechnung", "rechnung-lang", "facture", "seikyusho"),
     *("us-receipt-till", "agreement", "vertrag", "statement", "kontoauszug", "statement-year"),
-    *("invoice-encrypted", "invoice-broken"),
+    *("de-zugferd", "invoice-encrypted", "invoice-broken"),
 )
 """A few of each kind, for the demo."""
 
