@@ -124,3 +124,9 @@ def test_a_due_date_may_stand_beside_the_number_of_an_order() -> None:
     heads = "Invoice no | Date | Order no | Due date"
     values = "A-17 | 2026-03-04 | B-3 | 2026-04-05"
     assert found("Invoice", heads, values, "Total: 10.00 EUR")["due_date"] == "2026-04-05"
+
+
+def test_a_month_s_last_day_may_be_said_without_its_number() -> None:
+    """Japanese terms end with a month: 末日 is its last day."""
+    lines = ("御請求書", "発行日：2026/01/25", "振込期限：2026年2月末日", "合計 ¥1,000")
+    assert found(*lines)["due_date"] == "2026-02-28"

@@ -1,6 +1,7 @@
 """A field is what the page says, or absent: never a guess."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -315,3 +316,24 @@ def test_a_table_of_counts_has_no_total() -> None:
     counts = ("Population by county", "Net | 9,522.6", "Tax | 1,540.0", "Total | 11,062.6")
     assert "total" not in found(*counts)
     assert found(*counts[1:], "All amounts in EUR")["total"] == "11062.6"
+
+
+def test_words_for_a_due_date_or_a_reference_name_no_kind() -> None:
+    """However large they are printed, they are no titles."""
+    sheet = page("Due date: 2026-04-05", "one", "two", "three", "four")
+    (due,), *rest = sheet.rows
+    left, top, right, bottom = due.box
+    large = replace(due, box=(left, top - 20, right, bottom))
+    assert "kind" not in find_fields([replace(sheet, rows=[[large], *rest])])
+
+
+@pytest.mark.parametrize(
+    ("line", "number"),
+    [
+        ("Número da fatura FT 202603/1188204 · Conta cliente 17", "FT 202603/1188204"),
+        ("有限会社 大和興業 殿 | 第118号", "第118号"),
+    ],
+)
+def test_numbers_of_several_parts_end_where_the_next_field_begins(line: str, number: str) -> None:
+    """A point in the middle of a line parts fields; a Japanese number counts itself."""
+    assert found("Invoice", line, "Total: 10.00 EUR")["number"] == number

@@ -1,6 +1,7 @@
 """Read dates as people write them; what could be two days is kept as two."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ _DATES = re.compile(
     r"(?P<y1>(?:19|20)\d\d)(?P<mark1>[-/.])\s?(?P<m1>\d{1,2})(?P=mark1)\s?(?P<d1>\d{1,2})"
     r"|(?P<era>令和|平成|昭和|(?<![A-Za-z])[RHS])\s?(?P<y2>\d{1,2}|元)\s?(?:年|[./-])\s?(?P<m2>\d{1,2})\s?"
     r"(?:月|[./-])\s?(?P<d2>\d{1,2})\s?日?"
-    r"|(?P<y3>\d{4}|\d{2})\s?年\s?(?P<m3>\d{1,2})\s?月\s?(?P<d3>\d{1,2})\s?日"
+    r"|(?P<y3>\d{4}|\d{2})\s?年\s?(?P<m3>\d{1,2})\s?月\s?(?:(?P<d3>\d{1,2})\s?日|(?P<last>末日?))"
     rf"|(?P<d4>\d{{1,2}}){_ORDINAL}{_OF}[\s./-]*{_MONTH.format('m4')}[,\s./-]*"
     r"(?:(?:de|del|of)\s+)?'?(?P<y4>\d{4}|\d{2})"
     rf"|{_MONTH.format('m5')}[\s-]*(?P<d5>\d{{1,2}})(?:st|nd|rd|th)?[,\s-]+(?P<y5>\d{{4}})"
@@ -100,8 +101,10 @@ def _meanings(part: dict[str, str | None]) -> dict[Order, date]:
     if part["y2"] and part["m2"] and part["d2"] and part["era"]:
         since = 1 if part["y2"] == "元" else int(part["y2"])
         return _one("year", since + ERAS[part["era"]], int(part["m2"]), int(part["d2"]))
-    if part["y3"] and part["m3"] and part["d3"]:
-        return _one("year", _year(part["y3"]), int(part["m3"]), int(part["d3"]))
+    if part["y3"] and part["m3"]:
+        year, month = _year(part["y3"]), int(part["m3"])
+        last = monthrange(year, month)[1] if 1 <= month <= 12 else 0
+        return _one("year", year, month, int(part["d3"] or last))
     if part["a"] and part["b"] and part["y7"] and part["mark"]:
         return _numeric(int(part["a"]), int(part["b"]), part["y7"], part["mark"].strip())
     return {}

@@ -44,6 +44,9 @@ ROLL = 300
 TITLES = ("kind", "number", "date")
 """The groups of labels that a title may be: 'Invoice', 'Invoice no.', 'Rechnung vom'."""
 
+NO_KINDS = ("any", "other", "due", "reference")
+"""The names of labels for numbers and dates that say nothing about the kind."""
+
 WEAK = {"form", "report", "order", "statement", "contract"}
 """Kinds whose words also head parts of other documents."""
 
@@ -101,7 +104,7 @@ def _titles(document: Document) -> Iterator[Candidate]:
             continue
         for label in spot.labels:
             for name in sorted({name for group, name in label.meanings if group in TITLES}):
-                if name in ("any", "other"):
+                if name in NO_KINDS:
                     continue
                 confidence = _confidence(document, spot, label, name)
                 if confidence:

@@ -12,7 +12,7 @@ from forebay_agents.rules.text import letters
 TOKEN = re.compile(r"[#№]?\s?(?=[^\s,;]*\d)(?P<number>[A-Za-z0-9][\w./#\-–]*[\w]|\d)")
 PREFIX = re.compile(
     r"(?P<number>[A-Z]{1,5}(?:[ .]?[A-Z0-9]{1,6})?(?:[ /-]{1,3}[A-Z]?\d[\w./-]*){1,4}"
-    r"|\d{1,6}(?: (?:\d[\w./-]*|[/-]|[A-Z]{1,3}(?= \d))){1,4})(?=$|[,;)]|\s[^\W\d]{3})"
+    r"|\d{1,6}(?: (?:\d[\w./-]*|[/-]|[A-Z]{1,3}(?= \d))){1,4})(?=$|[,;)]|\s[·|•]|\s[^\W\d]{3})"
 )
 """A number in several words: 'RE 2026 0017', 'FT A/123', '2026 / 17'."""
 
@@ -33,7 +33,7 @@ YOURS = re.compile(
 
 BARE = re.compile(
     r"#\s?[A-Z\d][\w/-]*\d|[A-Z]{2,3} [A-Z\d]{1,8}/\d{2,}"
-    r"|(?:INV|RE|RG|FA|FAC|FT|QUO?|AN|PO|CN|GS|EST)[-/ ]?\d[\w/-]+"
+    r"|第\s?\d{1,8}\s?号|(?:INV|RE|RG|FA|FAC|FT|QUO?|AN|PO|CN|GS|EST)[-/ ]?\d[\w/-]+"
 )
 BARE_ROWS = 20
 """What a number without a label looks like, and in how many rows it is looked for."""
