@@ -130,3 +130,19 @@ def test_a_month_s_last_day_may_be_said_without_its_number() -> None:
     """Japanese terms end with a month: 末日 is its last day."""
     lines = ("御請求書", "発行日：2026/01/25", "振込期限：2026年2月末日", "合計 ¥1,000")
     assert found(*lines)["due_date"] == "2026-02-28"
+
+
+@pytest.mark.parametrize(
+    ("line", "due"),
+    [
+        ("Der Betrag ist am 15.02.2026 fällig. Danke.", "2026-02-15"),
+        ("Fees are payable on or before the first day of term, 21 April 2026.", "2026-04-21"),
+        ("Was am 15.02.2026 fällig war, ist bezahlt.", None),
+        ("Fees are payable on or before the day of our contract 21 April 2026.", None),
+    ],
+)
+def test_a_sentence_may_say_the_due_date_before_its_word_or_after_an_apposition(
+    line: str, due: str | None
+) -> None:
+    """The date stands right beside the word for it, or explains the day that it names."""
+    assert found("Invoice A-17", "Date: 2026-01-04", line, "Total: 9.00 EUR").get("due_date") == due

@@ -337,3 +337,16 @@ def test_words_for_a_due_date_or_a_reference_name_no_kind() -> None:
 def test_numbers_of_several_parts_end_where_the_next_field_begins(line: str, number: str) -> None:
     """A point in the middle of a line parts fields; a Japanese number counts itself."""
     assert found("Invoice", line, "Total: 10.00 EUR")["number"] == number
+
+
+@pytest.mark.parametrize(
+    ("title", "number"),
+    [
+        ("Fee Invoice S-26-0441 — Summer Term 2026", "S-26-0441"),
+        ("Your Invoice S-26-0441", None),
+        ("We thank you for the Invoice S-26-0441", None),
+    ],
+)
+def test_a_number_follows_a_title_of_several_words(title: str, number: str | None) -> None:
+    """Words with capitals before the kind belong to the title; those of a sentence do not."""
+    assert found(title, "Date: 2026-01-04", "Total: 9.00 EUR").get("number") == number

@@ -140,3 +140,22 @@ def test_a_block_that_addresses_a_person_needs_no_postal_code() -> None:
     letterhead = ("Kavanagh Molloy Ltd", "Galway, VAT IE 6633018T", "", "", "")
     lines = ("Mr. Declan Byrne", "Oranmore", "Co. Galway", "", "", "Invoice no: A-17")
     assert "Declan Byrne" in found(*letterhead, *lines, "Total: 10.00 EUR")["buyer"]
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("SOLUCIONES DEL BAJIO SA DE CV", ["SOLUCIONES DEL BAJIO SA DE CV"]),
+        ("SELARL au capital de 50 000 €", []),
+        ("SELARL Durand", ["SELARL Durand"]),
+    ],
+)
+def test_a_legal_form_is_read_whole_and_names_nobody_by_itself(line: str, names: list[str]) -> None:
+    """'SA' is only a part of 'SA DE CV', and a capital is no name."""
+    assert list(companies(line)) == names
+
+
+def test_a_street_without_a_number_is_no_sender() -> None:
+    """Below the name of a school stands the lane in which it is."""
+    lines = ("Thornfield House", "Church Lane, Ludlow SY8 1AA", "Invoice A-17", "Total: £9.00")
+    assert found(*lines).get("seller") != "Church Lane"

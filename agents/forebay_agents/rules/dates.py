@@ -102,12 +102,17 @@ def _meanings(part: dict[str, str | None]) -> dict[Order, date]:
         since = 1 if part["y2"] == "元" else int(part["y2"])
         return _one("year", since + ERAS[part["era"]], int(part["m2"]), int(part["d2"]))
     if part["y3"] and part["m3"]:
-        year, month = _year(part["y3"]), int(part["m3"])
-        last = monthrange(year, month)[1] if 1 <= month <= 12 else 0
-        return _one("year", year, month, int(part["d3"] or last))
+        return _until(_year(part["y3"]), int(part["m3"]), part["d3"])
     if part["a"] and part["b"] and part["y7"] and part["mark"]:
         return _numeric(int(part["a"]), int(part["b"]), part["y7"], part["mark"].strip())
     return {}
+
+
+def _until(year: int, month: int, day: str | None) -> dict[Order, date]:
+    """Read a day of a month, or without one the month's last: 2026年5月末日."""
+    if not 1 <= month <= 12:
+        return {}
+    return _one("year", year, month, int(day) if day else monthrange(year, month)[1])
 
 
 def _numeric(first: int, second: int, last: str, mark: str) -> dict[Order, date]:

@@ -9,7 +9,8 @@ from forebay_agents.findings import Found
 from forebay_agents.rules import currencies
 from forebay_agents.rules.calendars import Calendar
 from forebay_agents.rules.candidates import Candidate, choose, found
-from forebay_agents.rules.dates import readings
+from forebay_agents.rules.dates import Reading, readings
+from forebay_agents.rules.labels import Label
 from forebay_agents.rules.places import Document
 from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.when import labelled
@@ -17,6 +18,9 @@ from forebay_agents.rules.words import phrases
 
 LONG = 9
 """From how many letters on a label counts in the middle of a sentence."""
+
+APPOSITION = re.compile(r" [^\d.,;:]{3,40}, ")
+"""What stands between a label and a date that explains it: ' the first day of term, '."""
 
 MOST_DAYS = 180
 """How many days after the document's date one has to pay at most."""
@@ -53,15 +57,30 @@ def _without_year(document: Document, day: date) -> Iterator[Candidate]:
 
 
 def _in_sentences(document: Document, calendar: Calendar) -> Iterator[Candidate]:
-    """Yield the dates right after the words for it in a sentence: '… will be debited on 5 May'."""
+    """Yield the dates beside the words for it in a sentence: '… will be debited on 5 May'."""
     for spot in document.spots:
         for label in spot.labels:
-            if label.leads or not label.means("date", "due") or label.end - label.start < LONG:
-                continue
-            reading = next(readings(spot.text[label.end :]), None)
-            read = calendar.read(reading) if reading and reading.start < 6 else None
-            if read:
-                yield Candidate(read[0].isoformat(), 0.8 * read[1], spot, spot.text)
+            if label.means("date", "due"):
+                reading = _beside(spot.text, label)
+                read = calendar.read(reading) if reading else None
+                if read:
+                    yield Candidate(read[0].isoformat(), 0.8 * read[1], spot, spot.text)
+
+
+def _beside(text: str, label: Label) -> Reading | None:
+    """Return the date right after a label, in apposition to what follows it, or right before it.
+
+    'Payable before the first day of term, 21 April 2026', '… ist am 15.02.2026 fällig.'
+    """
+    after = next(readings(text[label.end :]), None)
+    if after:
+        gap = text[label.end :][: after.start]
+        is_near = len(gap) < 6 or APPOSITION.fullmatch(gap) is not None
+        is_said = not label.leads and label.end - label.start >= LONG
+        return after if is_near and is_said else None
+    before = list(readings(text[: label.start]))
+    is_near = len(before) == 1 and text[before[0].end : label.start] == " "
+    return before[0] if is_near and not re.search(r"\w", text[label.end :].split(".")[0]) else None
 
 
 def _from_terms(document: Document, day: Found) -> Found | None:

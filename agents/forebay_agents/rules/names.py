@@ -13,7 +13,7 @@ from forebay_agents.rules.text import JAPANESE, fold, letters, squash
 
 def _any_of(group: str, name: str, *, has_points: bool = False) -> str:
     """Return a pattern for any of the words; with `has_points` their points may be left out."""
-    found = (re.escape(word) for word in words.of_names(group, name))
+    found = map(re.escape, sorted(words.of_names(group, name), key=len, reverse=True))
     plain = (word.replace(r"\.", r"\.?\s?") if has_points else word for word in found)
     return "|".join(dict.fromkeys(plain))
 
@@ -28,7 +28,8 @@ COMPANY = re.compile(
     r"(?P<more>(?:,?\s+(?:& ?Co\.? ?KG(?:aA)?|Ltd\.?|Inc\.?|LLC|Limited|KGaA|KG|Unipessoal))?)"
 )
 PREFIXED = re.compile(
-    rf"(?:{_any_of('company', 'before')})(?:\s+(?!\d+\b)(?:{_WORD}|(?:{_JOINING})(?!\w))){{1,6}}"
+    rf"(?:{_any_of('company', 'before')})(?!\s+au\s)"
+    rf"(?:\s+(?!\d+\b)(?:{_WORD}|(?:{_JOINING})(?!\w))){{1,6}}"
 )
 JAPANESE_COMPANY = re.compile(
     rf"(?:{JAPANESE_FORMS})\s?[^\s、。,:;()/|]{{1,20}}(?:\s?[A-Za-z]+)?"
@@ -191,8 +192,7 @@ def is_country(line: str) -> bool:
 
 def is_street_name(line: str) -> bool:
     """Tell whether a line begins as the names of streets do where these come first."""
-    first = fold(line).split(" ")[0].strip(".,")
-    return first in _first_words()
+    return fold(line).split(" ")[0].strip(".,") in _first_words()
 
 
 def is_street(line: str) -> bool:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from forebay_agents.findings import Found
 from forebay_agents.rules.candidates import Candidate, choose
 from forebay_agents.rules.dates import readings
+from forebay_agents.rules.labels import Label
 from forebay_agents.rules.places import Answer, Document
+from forebay_agents.rules.spots import Spot
 from forebay_agents.rules.text import letters
 
 TOKEN = re.compile(r"[#№]?\s?(?=[^\s,;]*\d)(?P<number>[A-Za-z0-9][\w./#\-–]*[\w]|\d)")
@@ -37,6 +39,9 @@ BARE = re.compile(
 )
 BARE_ROWS = 20
 """What a number without a label looks like, and in how many rows it is looked for."""
+
+NAMED = re.compile(r"(?:[A-ZÀ-Þ][\w&'’-]* ){1,3}")
+"""The words of a title before the kind."""
 
 PAYMENT = re.compile(r"[\d ]+|\d\d/(?:19|20)\d\d")
 """References of digits alone, by which one pays, or of a month: no numbers of documents."""
@@ -114,7 +119,7 @@ def _titled(document: Document, kind: str) -> Iterator[Candidate]:
     """Yield the number right after the title: 'Invoice 2026-17'."""
     for spot in document.first:
         for label in spot.labels[:1]:
-            if not label.means("kind", kind) or label.start > 1:
+            if not label.means("kind", kind) or not _heads(spot, label):
                 continue
             for answer in document.answers_to(spot, label)[:1]:
                 number = document_number(answer)
@@ -124,9 +129,18 @@ def _titled(document: Document, kind: str) -> Iterator[Candidate]:
                 )
                 is_near &= number is None or answer.how == "within" or " " not in number
                 is_all = answer.how != "within" and number == answer.text
+                is_near &= label.start <= 1 or answer.how == "within"
+                is_all &= label.start <= 1
                 if number and (is_near or is_all) and re.search(r"\d{2}", number):
                     sure = {"within": 0.8, "right": 0.66, "below": 0.6}[answer.how]
                     yield Candidate(number, sure, answer.spot, answer.words)
+
+
+def _heads(spot: Spot, label: Label) -> bool:
+    """Tell whether a kind begins a line, or follows the words of a title: 'Fee Invoice 17'."""
+    before = spot.text[: label.start]
+    is_title = spot.text[label.start].isupper() and not YOURS.match(before)
+    return label.start <= 1 or (is_title and NAMED.fullmatch(before) is not None)
 
 
 def document_number(answer: Answer) -> str | None:

@@ -30,6 +30,9 @@ ENOUGH, ENOUGH_BESIDE_BUYER, ENOUGH_BESIDE_VENDOR = 0.5, 0.38, 0.3
 MAILERS = frozenset(words.of_names("line", "mail"))
 DOMAIN = re.compile(r"(?:@|www\.|https?://(?:www\.)?)([\w.-]+)\.[a-z]{2,}", re.IGNORECASE)
 SENDER = re.compile(r"^(?P<name>[^·•|,;–—]{3,60}?)\s*(?:[·•|,;–—*]|\s-\s)\s*.*\d")
+STREET = re.compile(rf"\w+ (?:{'|'.join(words.of_names('line', 'streets'))})", re.IGNORECASE)
+"""A street without its number, as those of villages are: 'Church Lane'."""
+
 ONLY_FORM = re.compile(rf"(?:{FORMS})\.?")
 TOP, LOW = 0.25, 0.85
 """Parts of the page's height: above the one are letterheads, below the other is small print."""
@@ -105,10 +108,14 @@ def _mentions(document: Document) -> Iterator[Mention]:
         if document.is_head(document.row(spot)):
             continue
         plain = clean_name(sender["name"] if sender else spot.text)
-        if plain is None or (sender and (is_street_name(plain) or plain[0].isdigit())):
+        if plain is None or (sender and (_is_street(plain) or plain[0].isdigit())):
             continue
         if (sender and ":" not in sender["name"]) or (lines and _is_on_top(document, spot)):
             yield Mention(plain, spot, 0.16 + _place(document, spot, lines, 1.0), False)
+
+
+def _is_street(name: str) -> bool:
+    return is_street_name(name) or STREET.fullmatch(name) is not None
 
 
 def _says_else(spot: Spot) -> bool:
