@@ -350,3 +350,24 @@ def test_numbers_of_several_parts_end_where_the_next_field_begins(line: str, num
 def test_a_number_follows_a_title_of_several_words(title: str, number: str | None) -> None:
     """Words with capitals before the kind belong to the title; those of a sentence do not."""
     assert found(title, "Date: 2026-01-04", "Total: 9.00 EUR").get("number") == number
+
+
+def test_the_sum_beside_the_day_to_pay_by_is_the_total() -> None:
+    """It is so where nothing else names the total."""
+    lines = ("Factuur 17", "Heffing | € 302,15", "Eenheden | € 100,00")
+    one = found(*lines, "Te betalen vóór 31 maart 2026 | € 402,15", columns=200)
+    two = found(*lines, "Te betalen vóór 31 maart 2026 | € 2,15 | € 400,00", columns=200)
+    assert (one["total"], two.get("total")) == ("402.15", None)
+
+
+def test_net_and_tax_may_stand_in_a_row_of_boxes_below_their_names() -> None:
+    """The row itself names neither a rate nor a sum."""
+    heads = "BASE IMPONIBLE | CUOTA | VENCIMIENTO | TOTAL FACTURA EUROS"
+    values = "2.424,00 | 509,04 | 12-08-2026 | 2.933,04"
+    fields = found("FACTURA 17", "Fecha: 12-06-2026", heads, values)
+    assert (fields["total_net"], fields["tax"], fields["total"]) == ("2424.00", "509.04", "2933.04")
+
+
+def test_a_label_may_end_with_the_currency() -> None:
+    """The words of a total hold it: 'TOTAL EUROS'."""
+    assert found("FACTURA 17", "Cliente: Norte", "TOTAL EUROS | 71,50")["currency"] == "EUR"

@@ -58,7 +58,9 @@ def _labelled(document: Document) -> Candidate | None:
             if match and (it := _candidate(document, match[1], spot, 0.93)):
                 return it
     for spot, label in document.questions("amount", "total", "payable", "sum", "closing"):
-        match = re.match(rf"\W*(?:in|en|em)?\W*({currencies.pattern()})", spot.text[label.end :])
+        match = re.match(
+            rf"\W*(?:in|en|em)?\W*({currencies.pattern()})", spot.text[label.end :]
+        ) or re.search(rf"\s({currencies.pattern()})$", spot.text[: label.end])
         if match and (it := _candidate(document, match[1], spot, 0.93)):
             return it
     return None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import pairwise
 
 from forebay_agents.rules.amounts import Amount, amounts, only_amounts
 from forebay_agents.rules.candidates import Candidate
@@ -85,8 +86,9 @@ def _trailing(document: Document, name: str) -> Iterator[tuple[Spot, Label]]:
 def pairs(document: Document) -> Iterator[tuple[Sum, Sum]]:
     """Yield any two sums in a row that names a tax rate or a total: there net and tax may be."""
     for sheet in document.sheets:
-        for row in sheet:
-            if not any(RATE.search(spot.text) or _names_sum(spot) for spot in row):
+        for above, row in pairwise([[], *sheet]):
+            is_headed = sum(_names_sum(spot) for spot in above) > 1
+            if not (is_headed or any(RATE.search(spot.text) or _names_sum(spot) for spot in row)):
                 continue
             sums = [
                 _sum(document, row[0], amount, spot, 0.7)
@@ -108,6 +110,17 @@ def spoken(document: Document, name: str, confidence: float) -> Iterator[Sum]:
             for amount in list(amounts(spot.text[label.end :]))[:1]:
                 if amount.sign or amount.has_decimals():
                     yield _sum(document, spot, amount, spot, confidence)
+
+
+def dated(document: Document) -> Iterator[Sum]:
+    """Yield the only sum beside a day until which to pay: 'Te betalen vóór 31 maart € 402,15'."""
+    for spot in document.spots:
+        is_due = any(label.leads and label.means("date", "due") for label in spot.labels[:1])
+        if is_due and next(readings(spot.text), None):
+            row = [each for each in document.row(spot) if each is not spot]
+            sums = [(amount, each) for each in row for amount in only_amounts(each.text)]
+            if len(sums) == len(row) == 1 and sums[0][0].sign:
+                yield _sum(document, spot, *sums[0], 0.6)
 
 
 def fitting(document: Document) -> Iterator[tuple[Sum, Sum, Sum]]:

@@ -8,7 +8,7 @@ from itertools import combinations
 from forebay_agents.findings import Found, Name
 from forebay_agents.rules.candidates import Candidate, choose
 from forebay_agents.rules.places import Document
-from forebay_agents.rules.stated import Sum, fitting, pairs, printed, signed, spoken, stated
+from forebay_agents.rules.stated import Sum, dated, fitting, pairs, printed, signed, spoken, stated
 from forebay_agents.sums import adds_up
 
 AGREED = 0.1
@@ -72,6 +72,7 @@ class Statements:
                     yield found
         for name, confidence in (("total", 0.62), ("payable", 0.6), ("closing", 0.6)):
             yield from spoken(self.document, name, confidence)
+        yield from dated(self.document)
         for net, tax, total in [] if self.is_plain else fitting(self.document):
             self.nets.append(net)
             self.taxes.append(tax)
