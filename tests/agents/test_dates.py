@@ -146,3 +146,10 @@ def test_a_sentence_may_say_the_due_date_before_its_word_or_after_an_apposition(
 ) -> None:
     """The date stands right beside the word for it, or explains the day that it names."""
     assert found("Invoice A-17", "Date: 2026-01-04", line, "Total: 9.00 EUR").get("due_date") == due
+
+
+def test_a_reminder_s_own_day_to_pay_by_is_not_that_of_the_overdue_invoice() -> None:
+    """The one in a sentence counts where the labelled one is past."""
+    lines = ("Zahlungserinnerung", "Datum: 20.02.2026", "Fällig am: 05.02.2026")
+    asked = "Bitte überweisen Sie den offenen Betrag bis zum 02.03.2026."
+    assert found(*lines, asked, "Gesamtbetrag: 141,20 €")["due_date"] == "2026-03-02"

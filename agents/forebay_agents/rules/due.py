@@ -28,9 +28,9 @@ MOST_DAYS = 180
 
 def find_due_date(document: Document, calendar: Calendar, day: Found | None) -> Found | None:
     """Return the printed day, else the one that terms give which count from the document's date."""
-    offered = list(labelled(document, calendar, "due", 0.93, "due")) or list(
-        _in_sentences(document, calendar)
-    )
+    offered = list(labelled(document, calendar, "due", 0.93, "due"))
+    if not offered or (day and all(each.value < day.value for each in offered)):
+        offered += _in_sentences(document, calendar)
     if day:
         latest = (date.fromisoformat(day.value) + timedelta(days=MOST_DAYS)).isoformat()
         offered = [each for each in offered if day.value <= each.value <= latest] or [
