@@ -275,7 +275,7 @@ def test_an_interrupt_ends_it_at_once(tmp_path: Path, number: signal.Signals, co
     began = time.monotonic()
     parse.send_signal(number)
     out, err = parse.communicate(timeout=20)
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 5  # of 60, on a busy machine
     assert (parse.returncode, out) == (code, ""), err
     assert "Traceback" not in err
     assert {path.name for path in tmp_path.iterdir()} == {"bin", *(f"{n}.pdf" for n in "abcd")}

@@ -30,7 +30,8 @@ class Desk:
     """An agent at the moment of a dequeue: what waits, what may come back, what there is room for.
 
     slots and requests are None without such a limit. returning has one entry for each attempt that
-    has lost its right to its task: the task that goes back in line at once, or None.
+    has lost its right to its task: the task that goes back in line at once, or None. The best
+    priority of all these tasks is expired_priority.
     """
 
     agent: str
@@ -40,6 +41,7 @@ class Desk:
     requests: Fraction | None
     tokens: Fraction | None
     burst: Fraction | None
+    expired_priority: int = LOWEST
     has_ended_expired: bool = False
 
     @property
@@ -51,8 +53,9 @@ class Desk:
 
     @property
     def priority(self) -> int:
-        """The priority of the best that waits."""
-        return self.line[0].priority if self.line else LOWEST
+        """The priority of the best that waits, or would once expired leases were looked at."""
+        waiting = self.line[0].priority if self.line else LOWEST
+        return max(waiting, self.expired_priority) if self.must_take_back else waiting
 
     @property
     def must_take_back(self) -> bool:

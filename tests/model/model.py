@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from model.bucket import MICROSECOND, Bucket
-from model.line import Desk, Outcome, Waiting, outcomes
+from model.line import LOWEST, Desk, Outcome, Waiting, outcomes
 from model.records import (
     FOREVER,
     TERMINAL,
@@ -203,6 +203,7 @@ class Model:
             agent.requests and agent.requests.at(self.now),
             agent.tokens and agent.tokens.at(self.now),
             agent.definition.token_burst,
+            max((self.tasks[a.task_id].priority for a in self.expired(agent.name)), default=LOWEST),
         )
 
     def charge_of(self, task: Task) -> int:
