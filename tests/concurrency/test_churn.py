@@ -69,10 +69,13 @@ def most_at_once(stage: Stage, agent: str) -> int:
 
 
 def lowest_level(stage: Stage, agent: str, per_minute: int, burst: float, start: Any) -> float:
-    """Return the lowest that the bucket ever fell, replayed from the claims; nothing is settled."""
+    """Return the lowest that the bucket ever fell, replayed from the claims.
+
+    What was refunded, of released attempts and of cancelled ones that stopped, was never charged.
+    """
     level, lowest, at = burst, burst, start
     for claim in stage.rows(
-        "select started_at, sum(estimated_tokens)::float8 as tokens from forebay.task_attempts"
+        "select started_at, sum(charged_tokens)::float8 as tokens from forebay.task_attempts"
         " where agent = %s group by started_at order by started_at",
         agent,
     ):
