@@ -1,16 +1,17 @@
--- Install Forebay 0.1.0, or upgrade to it: psql -v ON_ERROR_STOP=1 -f db/install.sql
+-- Install Forebay 0.2.0, or upgrade to it: psql -v ON_ERROR_STOP=1 -f db/install.sql
 --
 -- The files in load order; a function's folder is the role that may call it. One transaction.
 -- Running it again changes nothing, and neither does `forebay db upgrade` after it.
 -- Written by `forebay db install-script`: do not edit.
 
-\set release 0.1.0
+\set release 0.2.0
 \ir install/begin.sql
 
 -- migrations
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
 \set file migrations/0002_create_agents_and_tasks.sql \set sha256 2c1fbf18c74e0332d64029c80d29acba5533e27af6ec31b31ea3d5a7123ff4a4 \ir install/apply.sql
 \set file migrations/0003_create_row_types.sql \set sha256 0e1b9666d7fe946b311632fa3a0ee86d2fb06992126b879a0adb73a4a1e474c2 \ir install/apply.sql
+\set file migrations/0004_hold_quotas.sql \set sha256 d62030a044e7df993f92437e6c18d83034636f09cd3be2e84a68ee0750555afa \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_admit.sql \set sha256 849ffe50f9bd3dfe00fad1b4ee6483bec97061fe51dc3dd6fe2f42f494438430 \ir install/apply.sql
@@ -21,6 +22,8 @@
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 f153b94eca5ced28d6bd1a30fa51b754bb33587a9b07bacab7dc688527cbd636 \ir install/apply.sql
 \set file functions/internal/_candidates.sql \set sha256 487d3f5274a226bfaa1e07cfa6a305c0c6eaaaeffd59e2936ed3969ad2691cb8 \ir install/apply.sql
+\set file functions/internal/_capped_customers.sql \set sha256 759e557937e8740b5235567c4cf329a94fb7dacc5cdb53999be860e0e9ad95c8 \ir install/apply.sql
+\set file functions/internal/_caps.sql \set sha256 217b1834621fe63cc0c07062a079a5e5d35fc09501a05ef21ba0c0ef8ffc3aec \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 86b7fda45dac44455fa26f3c5b991795ef460af6a4c19e8ea39b62c63e5ac0ca \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 4a65dad55f279dfa5a1752e84bc74bdef796721ed3adb1e7cd844837cc02685b \ir install/apply.sql
@@ -30,6 +33,7 @@
 \set file functions/internal/_error.sql \set sha256 adb4a051012f74a5904509a9301057f0be0eddb4678aa32e5d142ebe158240c1 \ir install/apply.sql
 \set file functions/internal/_estimate.sql \set sha256 90a7b3cd67185b61ce1978eee7034186277545a63f17ea43e9cc965cd387cfe5 \ir install/apply.sql
 \set file functions/internal/_exact.sql \set sha256 455671cb8f315cfb1c726aec478afb7bfcc0afb89864fe18ac50baabd064ed63 \ir install/apply.sql
+\set file functions/internal/_expect.sql \set sha256 d88b0ffc9b00e77765cd7d768fe4a0ae2c66bccedf7851219ac854fc2a73aef5 \ir install/apply.sql
 \set file functions/internal/_expired_priority.sql \set sha256 45e25201d39ea10007c2a8a0aed7207ecff469d4f8da687195e294691edab66b \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
 \set file functions/internal/_explain_running.sql \set sha256 3411c357d42f817785fb703d0a51a478413e69718d0006c8ff29efa24989f2b8 \ir install/apply.sql
@@ -38,6 +42,7 @@
 \set file functions/internal/_get_agent.sql \set sha256 7bd9baf71d420bc9044e02d8d9a06fcb4fe1960d03168ddcf473ec13a2ff2b61 \ir install/apply.sql
 \set file functions/internal/_get_attempt.sql \set sha256 fc2a2167cc87ae79b74d68c51172e99cb4b53992fa4d9ce23097258a47d34afb \ir install/apply.sql
 \set file functions/internal/_get_batch.sql \set sha256 07688b3d7f07308ef032d81b5584e5b6c4b4062a81202492a8db34fde63408bf \ir install/apply.sql
+\set file functions/internal/_get_effective.sql \set sha256 0119c77de0370e27f1b977edd582aa649c00a07399da3b8fdf82e60f7cdae261 \ir install/apply.sql
 \set file functions/internal/_get_task.sql \set sha256 30a9c110ca13ef8bffe364086364c57e823a968ae2aa350ccc62d948def7f861 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307 \ir install/apply.sql
 \set file functions/internal/_head.sql \set sha256 0fa29a8e81305b9d8376a201a150267cccdcd27b4f5ee5c2abd912669854753d \ir install/apply.sql
@@ -53,23 +58,29 @@
 \set file functions/internal/_json_number.sql \set sha256 dcd95cc0a395edf41a4c5d74ff8aadebccdfa853c68cebce1dc2a9f6ab99a695 \ir install/apply.sql
 \set file functions/internal/_json_text.sql \set sha256 b6d9b9a01a4d1b56a80d552adfbb0d6c7c3a07ba672d8fbe043afdec50e15f5c \ir install/apply.sql
 \set file functions/internal/_json_time.sql \set sha256 b1d3406939b8c43b6e7dfc1744e19655cdca0193c41106914fdec157031a6838 \ir install/apply.sql
+\set file functions/internal/_learned.sql \set sha256 5180aab1b53431fa287247005c5cb671ae7e454348131450cb7e33e9ec5a9e2b \ir install/apply.sql
 \set file functions/internal/_levels.sql \set sha256 8679dfb0a58ae6df64599eeb460c795171291b4a674084ca890f11cb3dc84257 \ir install/apply.sql
 \set file functions/internal/_limits.sql \set sha256 26f8cac4223dcfb4aa4ebe397c8e59c6da73af30ee3859a472b6b281e8be2296 \ir install/apply.sql
 \set file functions/internal/_lock_agent.sql \set sha256 bf86f2724edb31e19849f7a5b3b1a02cb6769680bb8b228d38c207231b254856 \ir install/apply.sql
 \set file functions/internal/_lock_attempt.sql \set sha256 7223dafda72c4c0d5c2855bc73e5d5b08bc1a2b15d59ef97bb5d48325ac8122c \ir install/apply.sql
+\set file functions/internal/_lock_customers.sql \set sha256 91ccc31d0707899cccc00dfc6daad65264f1c1c8ffe4e82530f51fc603d337b9 \ir install/apply.sql
 \set file functions/internal/_lock_definition.sql \set sha256 bdce51e1f5876c48acc110fe5cac424333d934121af9121b2ad542e29e91d81f \ir install/apply.sql
+\set file functions/internal/_lock_quotas.sql \set sha256 8a732fde774daf51e3830a970a84a65f5909b071b74c53ce5bc4f50d2967cfd6 \ir install/apply.sql
 \set file functions/internal/_lock_tasks.sql \set sha256 1bb59ed43fc4a526ebc6360901fbccf3e9b9c0fe92e791a235dcbb1d2e861a71 \ir install/apply.sql
 \set file functions/internal/_match_keys.sql \set sha256 c10bf1077ec8cc4237b0ac0014b744421a4ba41dcb12708e309d6e235367e8a6 \ir install/apply.sql
 \set file functions/internal/_matching_tasks.sql \set sha256 b3eebffa8f759b257bfe8793811bf96d3fd1e4f23a37d4d181026835318136d3 \ir install/apply.sql
 \set file functions/internal/_may_dispatch.sql \set sha256 53d8c44d0fab321981410328d384ab1eaab4e92c47813ebc8ebc79733716450a \ir install/apply.sql
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
+\set file functions/internal/_measure.sql \set sha256 41119352e89abcda4d58aa5235358a13ed0cb174933fa074348e0e138619bd34 \ir install/apply.sql
+\set file functions/internal/_names.sql \set sha256 4b98395b29edf3db3bf636f18c26d2b17235c1ddd70b16a5d42a98c9511bf6f4 \ir install/apply.sql
 \set file functions/internal/_next_round.sql \set sha256 262d6c317d5c45df08a0845b96f2e615d330fe4d3ebdab5daffbace029feb89d \ir install/apply.sql
 \set file functions/internal/_notify.sql \set sha256 5dc8fa1ba0122aac03a0ae92b7902a731df763d15b7d1a65ff628ab8a71b01cd \ir install/apply.sql
 \set file functions/internal/_now.sql \set sha256 f9db6e24961e35a4a3f1017bb5cc80ec05b0133d997195ae743bf43c33e57d30 \ir install/apply.sql
 \set file functions/internal/_open_line.sql \set sha256 2320f0cea391036a795c290920acde3955361c0790236fb1fea058a780a5f843 \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 1fb811bbf1cd32dde3a12a05dec0cfa6bfafd07ea42f667f984b4539833f2cf1 \ir install/apply.sql
-\set file functions/internal/_parse_task.sql \set sha256 f53a16b59df14b554e7d2efd819dda04a94ef53addd317b5defb150e78df164a \ir install/apply.sql
+\set file functions/internal/_parse_task.sql \set sha256 faa1627fc72e4456dfea15597b657f435ea91c7a21d6c883515a20e9284fe5a8 \ir install/apply.sql
 \set file functions/internal/_pause.sql \set sha256 33ad7aef507540acf89e953ab0a08d8e5a0ad6ed83ddb6a2a93c6c8eea98a8e1 \ir install/apply.sql
+\set file functions/internal/_quota_rooms.sql \set sha256 a196dc33a163a9691dc69f9fbb082ada8bc66253ceb78ca782640b89ce0de84a \ir install/apply.sql
 \set file functions/internal/_record_usage.sql \set sha256 28e27926b066274dcb2a65b2943f93c1fef5b8599ba31788c6db59eaa3588d8a \ir install/apply.sql
 \set file functions/internal/_refill.sql \set sha256 528de7ce3a9956f4f1ec34898939a7c1a4b3823d00738acbb98feff0b0c9bff2 \ir install/apply.sql
 \set file functions/internal/_refilled_at.sql \set sha256 19fbdcc0cc4bb14d94ee214390ae18df46b8ed8047b5dc2215256940bcf0f7ad \ir install/apply.sql
@@ -95,6 +106,8 @@
 \set file functions/internal/_seen.sql \set sha256 2add6c3f77f4884d21fd0852188ba48bc02172fba510a4848c49e6ae8c0b4217 \ir install/apply.sql
 \set file functions/internal/_set_budget.sql \set sha256 7a747f18bfedb79091f2ca55993e93161bea9733585e24c9c68b94c9ce088da4 \ir install/apply.sql
 \set file functions/internal/_settle.sql \set sha256 fa52da2867aa0ba14a52a3e4430f756ed0f5b0e5d13c0a268fa1cae9e8f11520 \ir install/apply.sql
+\set file functions/internal/_spend.sql \set sha256 f2a21f622211f60c07fc2082c1f62a9105c1428642aaf4e407c8a645fbf97b92 \ir install/apply.sql
+\set file functions/internal/_throttle.sql \set sha256 7bddb456ebcc1ce7e2743a3a08817f7d508e2e54d8651dd156a581302d6d5e10 \ir install/apply.sql
 \set file functions/internal/_token_burst.sql \set sha256 c8d15de5e741c26a04f5f847025cc2146e06a6128188567f8421138cd36aa5aa \ir install/apply.sql
 \set file functions/internal/_usage_tokens.sql \set sha256 f512691da012fcfd4ef79f53fb69e118cc745debc42fc12872323e2e50e3bc39 \ir install/apply.sql
 \set file functions/internal/_waiting_words.sql \set sha256 c5c9b9a73ce95035dc9c91e1d4ee16a197fe2841561d4407e120200068794011 \ir install/apply.sql
@@ -130,7 +143,7 @@
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql
 \set file functions/operator/open_installation.sql \set sha256 e5b2b0811a664b4631cc8068039da44dd771bf0b26c96ceb7253aece540cd53a \ir install/apply.sql
 \set file functions/operator/pause_agent.sql \set sha256 644ab2d29c190cbc44c73505248c30a271f9f175c402c7933e3837f6247295f7 \ir install/apply.sql
-\set file functions/operator/register_agent.sql \set sha256 98e0038b0187c5f086f6106da066b55d80e07018d690fb9d33958236d081c2b5 \ir install/apply.sql
+\set file functions/operator/register_agent.sql \set sha256 29abec0b62ad4670f1747843b9f0bcd581d607d471a9db2687956c230e9549f3 \ir install/apply.sql
 \set file functions/operator/reprioritize.sql \set sha256 c9172a0708c1d16a4b7b526a3d53a42b05f5384f30587e21ed7de392902b7921 \ir install/apply.sql
 \set file functions/operator/reprocess.sql \set sha256 20d34a9fabbcf72533c134d924e9ac9de0d1fd78928366a0b0a5915f8db4f8f1 \ir install/apply.sql
 \set file functions/operator/resume_agent.sql \set sha256 9a67a6dcf9fa1dc1047b05d0aac4a1bb3d66894299af7f5515260ca54d2871e9 \ir install/apply.sql

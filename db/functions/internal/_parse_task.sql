@@ -36,6 +36,8 @@ begin
     v_task.attempt_no := 0;
     v_task.attempt_count := 0;
     v_task.release_count := 0;
+    v_task.deferral_count := 0;
+    v_task.is_shared := false;
     v_task.created_at := p_now;
     if p_document ?| array['priority', 'estimated_tokens', 'max_attempts', 'run_after', 'customer', 'idempotency_key'] then
         v_task.priority := coalesce(forebay._json_integer(p_document, 'priority', -32768, 32767), 0)::smallint;

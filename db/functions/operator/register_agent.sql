@@ -17,6 +17,14 @@ create or replace function forebay.register_agent(
     p_late_results             text default 'accept',
     p_default_estimated_tokens bigint default 2000,
     p_retention                interval default '90 days',
+    p_max_waiting              integer default null,
+    p_aging                    interval default null,
+    p_reserve_after            interval default '60 seconds',
+    p_fair_by_customer         boolean default false,
+    p_max_usd_per_day          numeric default null,
+    p_max_deferrals            integer default 100,
+    p_max_deferral_time        interval default '1 day',
+    p_quotas                   text[] default '{}',
     p_reason                   text default null,
     p_actor                    text default null
 )
@@ -40,7 +48,8 @@ declare
         p_agent, p_launcher, p_job_id, p_entry_point, p_max_concurrent_tasks, p_max_tpm, p_max_rpm, p_tpm_burst,
         forebay._exact(p_lease), forebay._exact(p_timeout), p_max_attempts, p_max_releases, forebay._exact(p_backoff_base),
         forebay._exact(p_backoff_max), p_on_lost_lease, p_late_results, p_default_estimated_tokens, p_retention,
-        null, null, null, null
+        null, null, null, null, p_max_waiting, forebay._exact(p_aging), forebay._exact(p_reserve_after), p_fair_by_customer,
+        p_max_usd_per_day, p_max_deferrals, forebay._exact(p_max_deferral_time), forebay._names(p_quotas, 'p_quotas')
     )::forebay.agents;
     v_now    timestamptz;
 begin
@@ -62,7 +71,10 @@ begin
         backoff_base = excluded.backoff_base, backoff_max = excluded.backoff_max,
         on_lost_lease = excluded.on_lost_lease, late_results = excluded.late_results,
         default_estimated_tokens = excluded.default_estimated_tokens, retention = excluded.retention,
-        updated_at = excluded.updated_at;
+        updated_at = excluded.updated_at,
+        max_waiting = excluded.max_waiting, aging = excluded.aging, reserve_after = excluded.reserve_after,
+        is_fair_by_customer = excluded.is_fair_by_customer, max_usd_per_day = excluded.max_usd_per_day,
+        max_deferrals = excluded.max_deferrals, max_deferral_time = excluded.max_deferral_time, quotas = excluded.quotas;
 
     perform forebay._set_budget(v_old, v_new, v_now);
     perform forebay._audit('register_agent', null, p_agent, p_reason, p_actor, to_jsonb(v_new));

@@ -34,7 +34,11 @@ begin
             select min(t.created_at) from forebay.tasks as t
             where t.agent = a.agent and t.status = 'enqueued' and (t.is_ready or t.available_at <= v_now)
         ),
-        a.job_id, a.entry_point, a.lease, a.timeout, a.max_attempts
+        a.job_id, a.entry_point, a.lease, a.timeout, a.max_attempts,
+        1::numeric, a.max_concurrent_tasks, a.max_tpm, a.max_rpm, null::bigint, null::bigint, null::bigint,
+        0, 1::numeric, 1::numeric, 1::numeric, null::bigint, null::numeric, null::numeric,
+        null::numeric, null::numeric, a.max_usd_per_day,
+        a.max_waiting, a.aging, a.reserve_after, a.is_fair_by_customer, '[]'::jsonb
     from forebay.agents as a
     cross join lateral forebay._levels(a, v_now) as levels
     cross join lateral (

@@ -1,0 +1,31 @@
+-- Drop what 0004 added. The functions that use it must be gone, and those of the release before applied again after it.
+
+drop type
+forebay.agent_state, forebay.quota_state, forebay.task_explanation, forebay.customer_state, forebay.price,
+forebay.spend_cap, forebay.call_permit, forebay.learned, forebay.throttle, forebay.quota_room,
+forebay.lined_up, forebay.fit, forebay.expected_use;
+drop table
+forebay.spend_lifts, forebay.daily_spend, forebay.spend_entries, forebay.prices, forebay.customer_turns,
+forebay.customers, forebay.error_policies, forebay.refusals, forebay.attempt_calls, forebay.quota_settlements,
+forebay.quota_slots, forebay.quota_limits, forebay.quotas;
+alter table forebay.attempt_usage drop column pages, drop column usd;
+drop index forebay.task_attempts_measured, forebay.task_attempts_started, forebay.tasks_shared;
+alter table forebay.task_attempts
+drop column customer, drop column expected_input_tokens, drop column expected_output_tokens, drop column expected_calls,
+drop column expected_usd, drop column used_input_tokens, drop column used_output_tokens, drop column used_calls,
+drop column is_usage_known, drop column cost_usd, drop column asks_first, drop column call_asked_at,
+drop column call_input_tokens, drop column call_output_tokens, drop column held_up;
+alter table forebay.tasks drop column deferral_count, drop column deferred_since, drop column is_shared;
+alter table forebay.agents
+drop column max_waiting, drop column aging, drop column reserve_after, drop column is_fair_by_customer,
+drop column max_usd_per_day, drop column max_deferrals, drop column max_deferral_time, drop column quotas;
+create type forebay.task_explanation as (
+    task_id bigint, status text, reason text, explanation text, waiting_until timestamptz, ahead bigint
+);
+create type forebay.agent_state as (
+    agent text, launcher text, state text, waiting bigint, delayed bigint, in_use bigint, max_concurrent_tasks integer,
+    max_tpm bigint, token_level numeric, token_burst numeric, in_flight_tokens bigint, max_rpm integer,
+    request_level numeric, request_burst numeric, paused_until timestamptz, pause_reason text,
+    oldest_waiting_at timestamptz, job_id bigint, entry_point text, lease interval, timeout interval,
+    max_attempts integer
+);
