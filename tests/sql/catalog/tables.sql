@@ -1,6 +1,6 @@
 -- Every table keeps the house's habits: zones, keys, indexes, comments; and a lease is renewed in place.
 begin;
-select plan(11);
+select plan(12);
 set local role forebay_owner;
 create temporary view relations as
 select
@@ -13,9 +13,13 @@ from pg_class as c
 where c.relnamespace = 'forebay'::regnamespace;
 select is_empty(
     $$ select r.relname, a.attname from relations as r inner join pg_attribute as a on a.attrelid = r.oid
-    where a.atttypid in ('timestamp'::regtype, 'timetz'::regtype, 'time'::regtype, 'date'::regtype)
-        and not a.attisdropped $$,
+    where a.atttypid in ('timestamp'::regtype, 'timetz'::regtype, 'time'::regtype) and not a.attisdropped $$,
     'no column holds a time without its zone'
+);
+select is_empty(
+    $$ select r.relname, a.attname from relations as r inner join pg_attribute as a on a.attrelid = r.oid
+    where (a.atttypid = 'date'::regtype) <> (a.attname = 'day') and not a.attisdropped $$,
+    'a date is the day of money, a UTC day, and is called so'
 );
 select is_empty(
     $$ select r.relname, a.attname from relations as r inner join pg_attribute as a on a.attrelid = r.oid
