@@ -8,10 +8,12 @@
     │   ├── UnknownAgentError           QF301
     │   ├── UnknownBatchError           QF302
     │   ├── UnknownTaskError            QF303
-    │   └── UnknownAttemptError         QF304
+    │   ├── UnknownAttemptError         QF304
+    │   └── UnknownQuotaError           QF305
     ├── RefusedError               403: a limit or a policy says no
     │   ├── InstallationClosedError     QF401
-    │   └── TooLargeError               QF402
+    │   ├── TooLargeError               QF402
+    │   └── LineFullError               QF403
     ├── InternalError              500: a fault of Forebay
     │   └── IllegalTransitionError      QF901
     ├── InvalidDocumentError       the JSON cannot be stored, found before anything was sent
@@ -84,6 +86,12 @@ class UnknownAttemptError(NotFoundError):
     sqlstate = "QF304"
 
 
+class UnknownQuotaError(NotFoundError):
+    """No quota has this name: register it first, or correct the name."""
+
+    sqlstate = "QF305"
+
+
 class RefusedError(ForebayError):
     """A limit or a policy says no: what was asked has to change, or an operator has to allow it."""
 
@@ -98,6 +106,12 @@ class TooLargeError(RefusedError):
     """The document is larger than the installation allows: store it elsewhere and send its path."""
 
     sqlstate = "QF402"
+
+
+class LineFullError(RefusedError):
+    """As many tasks wait as the agent allows: nothing was enqueued, try again when some started."""
+
+    sqlstate = "QF403"
 
 
 class InternalError(ForebayError):
@@ -141,8 +155,10 @@ BY_SQLSTATE: dict[str, type[ForebayError]] = {
     "QF302": UnknownBatchError,
     "QF303": UnknownTaskError,
     "QF304": UnknownAttemptError,
+    "QF305": UnknownQuotaError,
     "QF401": InstallationClosedError,
     "QF402": TooLargeError,
+    "QF403": LineFullError,
     "QF901": IllegalTransitionError,
 }
 

@@ -17,7 +17,20 @@ ReportEffect = Literal["completed", "retrying", "failed", "kept", "recorded", "n
 TaskEffectWord = Literal["cancelled", "retried", "reprioritized", "none", "unknown"]
 ReprocessEffect = Literal["reprocessed", "none", "unknown"]
 RunOutcome = Literal["renew", "requeue", "retry", "fail", "pause_agent", "none"]
-AgentStateWord = Literal["open", "paused", "full", "out_of_tokens", "out_of_requests", "closed"]
+AgentStateWord = Literal[
+    "open",
+    "paused",
+    "full",
+    "out_of_tokens",
+    "out_of_requests",
+    "closed",
+    "quota",
+    "spend_cap",
+    "reserved",
+]
+CallDecision = Literal["go", "wait", "stop"]
+LimitUnit = Literal["requests", "tokens", "input_tokens", "output_tokens", "concurrent_calls"]
+LimitKind = Literal["bucket", "window", "count"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +257,11 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True)
 class TaskExplanation:
-    """The answer of `explain_task`: why it waits; waiting_until None means not known."""
+    """The answer of `explain_task`: why it waits; waiting_until None means not known.
+
+    subject is the agent, quota or customer whose rule it is: it has `has` of `amount` of the unit
+    left, and the task needs `needs`.
+    """
 
     task_id: int
     status: TaskStatus
@@ -252,11 +269,20 @@ class TaskExplanation:
     explanation: str
     waiting_until: datetime | None
     ahead: int | None
+    subject: str | None
+    unit: str | None
+    needs: Decimal | None
+    has: Decimal | None
+    amount: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
 class AgentState:
-    """A row of `agent_status`: levels are as of now; None means no such limit."""
+    """A row of `agent_status`: levels are as of now; None means no such limit.
+
+    Effective limits are the configured ones times effective_share; quotas is a list of the fields
+    of `QuotaState`.
+    """
 
     agent: str
     launcher: Launcher
@@ -280,6 +306,98 @@ class AgentState:
     lease: timedelta
     timeout: timedelta
     max_attempts: int
+    effective_share: Decimal
+    effective_concurrent_tasks: int | None
+    effective_tpm: int | None
+    effective_rpm: int | None
+    projected_tpm: int
+    starts_last_minute: int
+    tokens_last_minute: int
+    learned_samples: int
+    learned_ratio: Decimal
+    learned_input_ratio: Decimal
+    learned_output_ratio: Decimal
+    typical_tokens: int | None
+    typical_calls: Decimal | None
+    tokens_per_second: Decimal | None
+    usd_today: Decimal
+    usd_projected: Decimal
+    max_usd_per_day: Decimal | None
+    max_waiting: int | None
+    aging: timedelta | None
+    reserve_after: timedelta
+    is_fair_by_customer: bool
+    quotas: list[Document]
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaState:
+    """A row of `quota_status`: one limit of a quota, as of now.
+
+    used is what counts against it, room what a call could take, projected what the tasks in flight
+    will still use within its period.
+    """
+
+    quota: str
+    unit: LimitUnit
+    period: timedelta
+    kind: LimitKind
+    amount: int
+    effective_amount: Decimal
+    used: Decimal
+    room: Decimal
+    projected: Decimal
+    open_calls: int
+    waiting_calls: int
+    paused_until: datetime | None
+    agents: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CallPermit:
+    """The answer of `may_call`: wait means to ask again at wait_until, stop to end the attempt.
+
+    While it waits, quota, unit, needs and has say for what; reason is the sentence.
+    """
+
+    decision: CallDecision
+    wait_until: datetime | None
+    quota: str | None
+    unit: LimitUnit | None
+    needs: Decimal | None
+    has: Decimal | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerState:
+    """A row of `customer_status`: a customer with terms of its own, and what it spends today.
+
+    extra_usd is what an operator allowed today beyond the cap.
+    """
+
+    customer: str
+    priority_boost: int
+    max_usd_per_day: Decimal | None
+    extra_usd: Decimal | None
+    usd_today: Decimal
+    usd_projected: Decimal
+    waiting: int
+    in_use: int
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A row of `list_prices`: what a model costs within a range of time, in US dollars."""
+
+    model: str
+    valid_from: datetime
+    valid_until: datetime
+    usd_per_m_input: Decimal | None
+    usd_per_m_output: Decimal | None
+    usd_per_m_cached: Decimal | None
+    usd_per_page: Decimal | None
+    usd_per_call: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)

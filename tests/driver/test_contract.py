@@ -36,7 +36,7 @@ FIELD_TYPES: dict[Any, set[str]] = {
     timedelta: {"interval"},
     UUID: {"uuid"},
     dict: {"jsonb"},
-    list: {"jsonb", "bigint[]"},
+    list: {"jsonb", "bigint[]", "text[]"},
 }
 SAME_TYPE = {"timestamptz": "timestamp with time zone"}
 

@@ -14,7 +14,24 @@ from forebay.calls._call import (
     SafeJsons,
     stored,
 )
-from forebay.rows import Document, ReportedAttempt, TaskStatus
+from forebay.rows import CallPermit, Document, ReportedAttempt, TaskStatus
+
+
+@stored
+def may_call(
+    connection: AnyConnection,
+    *,
+    attempt_id: int,
+    tokens: int,
+    output_tokens: int | None = None,
+    call_id: str | None = None,
+) -> CallPermit:
+    """Ask the agent's quotas for one model call: go (it is charged), wait until a time, or stop.
+
+    tokens is all of the call, output_tokens how many of them are output (None: as the agent has
+    learned). Ask again under the same call_id: an open call is charged once. Its usage, reported
+    under that call_id, replaces the charge. Raises UnknownAttemptError.
+    """
 
 
 @stored
@@ -22,8 +39,8 @@ def report_usage(connection: AnyConnection, *, attempt_id: int, usage: JsonOrLis
     """Record model calls of the attempt and return how many were new or filled.
 
     A call is an object of call_id (required), source, model, input_tokens, output_tokens,
-    cached_tokens (part of the input), cost_usd, started_at, latency_ms, trace_id; what is missing
-    is unknown, not zero. The same call again changes nothing. Raises UnknownAttemptError.
+    cached_tokens (part of the input), pages, cost_usd, started_at, latency_ms, trace_id; what is
+    missing is unknown, not zero. The same call again changes nothing. Raises UnknownAttemptError.
     """
 
 
@@ -77,8 +94,9 @@ def fail(
 ) -> TaskStatus:
     """Report failure and return the task's status after it: enqueued when it is tried again.
 
-    error is an object of kind (see `forebay.agent.ErrorKind`), message and anything else. None for
-    retry_after leaves the waiting time to the agent's backoff. Raises UnknownAttemptError.
+    error is an object of kind (see `forebay.agent.ErrorKind`), message and anything else. The kind
+    decides whether it may be tried again, and whether an attempt is spent. None for retry_after
+    leaves the waiting time to the kind, else to the agent's backoff. Raises UnknownAttemptError.
     """
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from forebay.calls._call import AnyConnection, Integer, stored
+from forebay.calls._call import AnyConnection, Integer, JsonList, stored
 from forebay.rows import ReprocessedTask, TaskEffect
 
 
@@ -36,13 +36,92 @@ def register_agent(
     late_results: str = "accept",
     default_estimated_tokens: int = 2000,
     retention: timedelta = timedelta(days=90),
+    max_waiting: Integer | None = None,
+    aging: timedelta | None = None,
+    reserve_after: timedelta = timedelta(seconds=60),
+    fair_by_customer: bool = False,
+    max_usd_per_day: Decimal | None = None,
+    max_deferrals: Integer = 100,
+    max_deferral_time: timedelta = timedelta(days=1),
+    quotas: Sequence[str] = [],
     reason: str | None = None,
     actor: str | None = None,
 ) -> None:
     """Set the whole definition of an agent: what is left out takes its default.
 
     For the limits None is no limit and 0 admits nothing. entry_point is a name in the Python
-    entry-point group forebay.agents.
+    entry-point group forebay.agents. None for aging is strict priority. Raises UnknownQuotaError.
+    """
+
+
+@stored
+def register_quota(
+    connection: AnyConnection,
+    *,
+    quota: str,
+    limits: JsonList,
+    headroom: Decimal = Decimal("0.02"),
+    reason: str | None = None,
+    actor: str | None = None,
+) -> None:
+    """Set the whole definition of a provider's quota; what counts against it stays.
+
+    A limit is an object of unit (requests, tokens, input_tokens, output_tokens, concurrent_calls),
+    per (second, minute, hour, day or an interval's text), amount, kind (window, the default, or
+    bucket) and burst. headroom is the share of each limit that is left unused. No limits: none.
+    """
+
+
+@stored
+def register_customer(
+    connection: AnyConnection,
+    *,
+    customer: str,
+    priority_boost: Integer = 0,
+    max_usd_per_day: Decimal | None = None,
+    reason: str | None = None,
+    actor: str | None = None,
+) -> None:
+    """Set a customer's terms: what is added to the priority of its tasks, and its cap a day (UTC).
+
+    None is no cap. The boost is for tasks that are enqueued from now on.
+    """
+
+
+@stored
+def lift_spend_cap(
+    connection: AnyConnection,
+    *,
+    agent: str | None = None,
+    customer: str | None = None,
+    extra_usd: Decimal | None = None,
+    reason: str | None = None,
+    actor: str | None = None,
+) -> None:
+    """Allow an agent or a customer more than its cap, today (UTC) alone; None is without end.
+
+    Raises UnknownAgentError.
+    """
+
+
+@stored
+def register_price(
+    connection: AnyConnection,
+    *,
+    model: str,
+    valid_from: datetime | None = None,
+    valid_until: datetime | None = None,
+    usd_per_m_input: Decimal | None = None,
+    usd_per_m_output: Decimal | None = None,
+    usd_per_m_cached: Decimal | None = None,
+    usd_per_page: Decimal | None = None,
+    usd_per_call: Decimal | None = None,
+    reason: str | None = None,
+    actor: str | None = None,
+) -> None:
+    """Set what a model costs from a time (None: now), in US dollars; tokens by the million.
+
+    It ends the price before it. None for usd_per_m_cached: cached tokens cost what input costs.
     """
 
 

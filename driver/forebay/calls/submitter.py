@@ -36,8 +36,8 @@ def enqueue(
 ) -> int:
     """Put one task in line and return its id; a known idempotency key returns the first task's id.
 
-    Raises UnknownAgentError, UnknownBatchError, IdempotencyKeyReusedError, TooLargeError, and
-    InvalidDocumentError for a payload that is not JSON.
+    Raises UnknownAgentError, UnknownBatchError, IdempotencyKeyReusedError, TooLargeError,
+    LineFullError, and InvalidDocumentError for a payload that is not JSON.
     """
 
 

@@ -12,7 +12,10 @@ from forebay.calls._call import AnyConnection, Integer, stored
 from forebay.rows import (
     AgentState,
     BatchProgress,
+    CustomerState,
     HealthReport,
+    Price,
+    QuotaState,
     TaskCount,
     TaskDetail,
     TaskExplanation,
@@ -64,6 +67,28 @@ def agent_status(
     connection: AnyConnection, *, agents: Sequence[str] | None = None
 ) -> list[AgentState]:
     """Return what agents do and how much room they have; None is all agents."""
+
+
+@stored
+def quota_status(
+    connection: AnyConnection, *, quotas: Sequence[str] | None = None
+) -> list[QuotaState]:
+    """Return how much of each quota is used, one row a limit; None is all quotas.
+
+    Raises UnknownQuotaError.
+    """
+
+
+@stored
+def customer_status(
+    connection: AnyConnection, *, customers: Sequence[str] | None = None
+) -> list[CustomerState]:
+    """Return the customers that have terms of their own, and what they spend; None is all."""
+
+
+@stored
+def list_prices(connection: AnyConnection, *, models: Sequence[str] | None = None) -> list[Price]:
+    """Return the prices by model and time, those of the past included; None is all models."""
 
 
 @stored
