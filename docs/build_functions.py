@@ -78,15 +78,14 @@ def describe(path: Path) -> str:
 
 
 def row_types() -> list[str]:
-    """Return one line a row type that a public function returns."""
-    lines = []
+    """Return one line a row type that a public function returns, as its latest migration has it."""
+    lines = {}
     for path in sorted(DB.glob("migrations/*.sql")):
         for found in ROW_TYPE.finditer(path.read_text()):
             comment = found["comment"].replace("''", "'")
-            if not comment.startswith("Inside "):
-                columns = " ".join(found["columns"].split())
-                lines.append(f"- **{found['name']}**: {comment}\n  `{columns}`")
-    return lines
+            columns = " ".join(found["columns"].split())
+            lines[found["name"]] = f"- **{found['name']}**: {comment}\n  `{columns}`"
+    return [line for line in lines.values() if "**: Inside" not in line]
 
 
 if __name__ == "__main__":
