@@ -62,6 +62,7 @@ add column call_asked_at          timestamptz,
 add column call_input_tokens      bigint,
 add column call_output_tokens     bigint,
 add column held_up                interval not null default '0';
+alter table forebay.task_attempts set (fillfactor = 50);
 comment on column forebay.task_attempts.expected_input_tokens is
 'What the claim expected it to use: the estimate times what the agent has learned; output, calls and money likewise.';
 comment on column forebay.task_attempts.used_input_tokens is
