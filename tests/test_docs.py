@@ -20,6 +20,7 @@ from forebay.settings import DATABASE_URL, LOG_LEVEL
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 OPERATING = (DOCS / "operating.md").read_text()
+LIMITS = (DOCS / "limits.md").read_text()
 DB_README = (ROOT / "db" / "README.md").read_text()
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "db" / "README.md", *DOCS.glob("*.md")]
 
@@ -117,6 +118,25 @@ def test_error_codes_are_those_of_the_functions(db: psycopg.Connection) -> None:
     assert {code: name for code, name in table if name} == classes
 
 
+def test_policies_are_those_of_the_table(db: psycopg.Connection) -> None:
+    """docs/limits.md tells of each kind of error what forebay.error_policies decides."""
+    rows = db.execute(
+        """
+        select
+            p.kind, case when p.is_final then 'failed' else 'again' end,
+            case when p.spends_attempt then 'spent' else 'not spent' end, p.pauses,
+            case
+                when p.is_final then ''
+                when p.default_wait is null then 'backoff'
+                else extract(epoch from p.default_wait)::integer || ' seconds'
+            end, p.note
+        from forebay.error_policies as p
+        """
+    )
+    table = re.findall(r"^\| `(\w+)` \|" + r" ?([^|]*?) \|" * 5 + "$", LIMITS, re.MULTILINE)
+    assert sorted(table) == sorted(rows.fetchall())
+
+
 def test_roles_are_those_of_the_database(db: psycopg.Connection) -> None:
     """The table in db/README.md names every role of the installation, and no other."""
     rows = db.execute(
@@ -127,7 +147,7 @@ def test_roles_are_those_of_the_database(db: psycopg.Connection) -> None:
     }
 
 
-@pytest.mark.parametrize("page", [OPERATING, DB_README], ids=["operating", "db"])
+@pytest.mark.parametrize("page", [OPERATING, LIMITS, DB_README], ids=["operating", "limits", "db"])
 def test_the_sql_of_the_pages_runs(superuser: psycopg.Connection, page: str) -> None:
     """A DBA can paste each block of SQL; the roles that it makes are taken back here."""
     blocks = re.findall(r"^```sql\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
