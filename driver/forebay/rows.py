@@ -388,11 +388,14 @@ class CustomerState:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A row of `list_prices`: what a model costs within a range of time, in US dollars."""
+    """A row of `list_prices`: what a model costs within a range of time, in US dollars.
+
+    Prices of tokens are by the million; None is not known. valid_until None is without end.
+    """
 
     model: str
     valid_from: datetime
-    valid_until: datetime
+    valid_until: datetime | None
     usd_per_m_input: Decimal | None
     usd_per_m_output: Decimal | None
     usd_per_m_cached: Decimal | None

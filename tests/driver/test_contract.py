@@ -155,6 +155,7 @@ def test_a_call_returns_what_the_function_returns(public: dict[str, SqlFunction]
                 "text": str,
                 "int8": int,
                 "int4": int,
+                "numeric": Decimal,
                 "jsonb": dict,
                 "void": NoneType,
                 "timestamptz": datetime,

@@ -97,10 +97,11 @@ def lift_spend_cap(
     extra_usd: Decimal | None = None,
     reason: str | None = None,
     actor: str | None = None,
-) -> None:
+) -> Decimal:
     """Allow an agent or a customer more than its cap, today (UTC) alone; None is without end.
 
-    Raises UnknownAgentError.
+    Lifts of one day add up. Returns today's cap with them, Infinity when it has no end. Raises
+    UnknownAgentError.
     """
 
 
