@@ -14,7 +14,20 @@ from typing import Annotated
 import typer
 
 from forebay import __version__
-from forebay.cli import acts, agent, batch, db, demo, parse, pg, psql, run, submit, tasks
+from forebay.cli import (
+    acts,
+    agent,
+    batch,
+    db,
+    demo,
+    model_server,
+    parse,
+    pg,
+    psql,
+    run,
+    submit,
+    tasks,
+)
 from forebay.cli.errors import sentence
 
 __all__ = ["app", "main"]
@@ -42,6 +55,9 @@ for command in (
 app.add_typer(agent.app, name="agent", rich_help_panel=AGENTS)
 app.command(rich_help_panel=AGENTS)(run.run)
 app.command(rich_help_panel=AGENTS)(demo.demo)
+app.command(rich_help_panel=AGENTS, context_settings=model_server.PASS_ON)(
+    model_server.model_server
+)
 app.add_typer(db.app, name="db", rich_help_panel=DATABASE)
 app.add_typer(pg.app, name="pg", rich_help_panel=DATABASE)
 app.command(rich_help_panel=DATABASE, context_settings=psql.PASS_ON)(psql.psql)

@@ -5,6 +5,7 @@ import json
 import socket
 import struct
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -28,8 +29,7 @@ class ModelServer:
     def __init__(self, simulation: Simulation | None = None, port: int = 0) -> None:
         self.simulation = simulation or Simulation()
         handler = type("Handler", (_Handler,), {"simulation": self.simulation})
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", port), handler)
 
     @property
     def base_url(self) -> str:
@@ -55,7 +55,35 @@ class ModelServer:
         self._server.serve_forever()
 
 
+class _Server(ThreadingHTTPServer):
+    """A thread a connection; closing it ends those that clients keep open."""
+
+    daemon_threads = True
+    request_queue_size = 1024
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self._open: set[Any] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        super().server_close()
+        for request in list(self._open):
+            with suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)
+
+
 class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
     simulation: Simulation
 
     def do_GET(self) -> None:
@@ -80,12 +108,10 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(_not_found(path))
 
     def _complete(self, request: dict[str, Any]) -> None:
-        key = self.headers.get("authorization", "").removeprefix("Bearer ") or None
-        self.simulation.headers.append(
-            {name.lower(): value for name, value in self.headers.items()}
-        )
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        key = headers.get("authorization", "").removeprefix("Bearer ") or None
         try:
-            self._send(self.simulation.complete(request, key))
+            self._send(self.simulation.complete(request, key, headers))
         except ConnectionLost:
             linger = struct.pack("ii", 1, 0)
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
@@ -102,8 +128,9 @@ class _Handler(BaseHTTPRequestHandler):
         return Response(200, {"queued": len(self.simulation.queued)})
 
     def _body(self) -> bytes:
-        length = min(int(self.headers.get("content-length", "0")), LARGEST_BODY)
-        return self.rfile.read(length)
+        length = int(self.headers.get("content-length", "0"))
+        self.close_connection |= length > LARGEST_BODY
+        return self.rfile.read(min(length, LARGEST_BODY))
 
     def _send(self, response: Response) -> None:
         is_json = isinstance(response.body, dict)
@@ -120,8 +147,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             for _ in range(spaces):
                 self.wfile.write(b" ")
+                self.wfile.flush()
                 self.simulation.hung.wait(TRICKLE_EVERY)
             self.wfile.write(content)
+            self.wfile.flush()
         except OSError:
             self.close_connection = True  # nobody waits for it any more
 

@@ -1,6 +1,7 @@
 """Count tokens as real endpoints do: with a real tokenizer, and what is cached among them."""
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from itertools import takewhile
 from typing import Any
@@ -29,6 +30,12 @@ def encode(text: str) -> list[int]:
     """Return the tokens of a text."""
     tokens: list[int] = _encoding().encode_ordinary(text)
     return tokens
+
+
+def decode(tokens: list[int]) -> str:
+    """Return the text of tokens; what is no whole character becomes a replacement."""
+    text: str = _encoding().decode(tokens)
+    return text
 
 
 def prompt_tokens(request: dict[str, Any]) -> list[int]:
@@ -61,15 +68,15 @@ class PromptCache:
     """Tell how much of a prompt is a prefix that was sent before."""
 
     def __init__(self) -> None:
-        self._prompts: list[list[int]] = []
+        self._prompts: list[Sequence[int]] = []
 
-    def cached(self, prompt: list[int]) -> int:
+    def cached(self, prompt: Sequence[int]) -> int:
         """Return the tokens of the longest known prefix, and remember the prompt."""
         longest = max((_common(prompt, known) for known in self._prompts), default=0)
         self._prompts = [*self._prompts, prompt][-REMEMBERED:]
         return longest // CACHED_BY * CACHED_BY if longest >= CACHED_FROM else 0
 
 
-def _common(one: list[int], other: list[int]) -> int:
+def _common(one: Sequence[int], other: Sequence[int]) -> int:
     pairs = zip(one, other, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
