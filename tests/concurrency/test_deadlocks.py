@@ -5,17 +5,20 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import psycopg
 import pytest
 
-from concurrency.stage import Act, Stage
+from concurrency.stage import LONG, Act, Stage
 from forebay.calls import agent as report
 from forebay.calls import operator, submitter, worker
 
 SIZE = 24
 OWNER = "ann"
+CUSTOMERS = ("acme", "best", None)
+QUOTAS = {"a": ["one", "two"], "b": ["two", "one"]}  # crosswise
 NO_RIVALS = {"enqueue", "server_time"}  # one task of enqueue_many; volatile, but writes nothing
 
 
@@ -24,12 +27,34 @@ class Crowd:
 
     def __init__(self, stage: Stage, *, has_external: bool = True) -> None:
         self.stage, self.random = stage, random.Random(0)
-        launcher = "lakeflow" if has_external else "pull"
+        self.launcher = "lakeflow" if has_external else "pull"
+        for quota in ("one", "two"):
+            register_quota(stage.db, quota)
+        for customer in filter(None, CUSTOMERS):
+            register_customer(stage.db, customer)
+        operator.register_price(stage.db, model="m", usd_per_m_input=Decimal(1))
         for name in ("a", "b"):
-            stage.agent(name, launcher=launcher, max_concurrent_tasks=SIZE, max_tpm=10**9)
+            self.register_agent(stage.db, name)
         self.batch_id = submitter.open_batch(stage.db, name="crowd", owner=OWNER)
         self.task_ids: list[int] = []
         self.attempt_ids: list[int] = []
+
+    def register_agent(self, session: psycopg.Connection, name: str) -> None:
+        """Define an agent with every limit that is settled, folded or looked up."""
+        operator.register_agent(
+            session,
+            agent=name,
+            launcher=self.launcher,
+            lease=LONG,
+            timeout=LONG,
+            max_attempts=1000,
+            max_concurrent_tasks=SIZE,
+            max_tpm=10**9,
+            max_waiting=10**6,
+            fair_by_customer=name == "a",
+            max_usd_per_day=Decimal(10**6),
+            quotas=QUOTAS[name],
+        )
 
     def replenish(self) -> None:
         """Put back in line what can be, add what is missing, claim half, and let some expire."""
@@ -39,7 +64,10 @@ class Crowd:
         live = "select task_id from forebay.tasks where status in ('enqueued', 'processing')"
         missing = SIZE - len(self.stage.rows(live))
         for name in ("a", "b"):
-            tasks = [{"payload": {}}] * (max(0, missing) // 2)
+            tasks = [
+                {"payload": {}, "customer": self.random.choice(CUSTOMERS)}
+                for _ in range(max(0, missing) // 2)
+            ]
             submitter.enqueue_many(db, agent=name, tasks=tasks, batch_id=self.batch_id)
         worker.dequeue(db, worker="w", agents=["a", "b"], batch_size=SIZE // 2)
         newest = " order by 1 desc limit %s"
@@ -70,6 +98,29 @@ class Crowd:
     def attempt(self) -> int:
         """Return one of the attempts."""
         return self.random.choice(self.attempt_ids)
+
+
+def register_quota(session: psycopg.Connection, quota: str) -> None:
+    limits = [
+        {"unit": "tokens", "per": "minute", "amount": 10**9},
+        {"unit": "requests", "per": "second", "amount": 10**6, "kind": "bucket"},
+        {"unit": "concurrent_calls", "amount": 10**6},
+    ]
+    operator.register_quota(session, quota=quota, limits=limits)
+
+
+def register_customer(session: psycopg.Connection, customer: str) -> None:
+    operator.register_customer(session, customer=customer, max_usd_per_day=Decimal(10**6))
+
+
+def fail(session: psycopg.Connection, crowd: Crowd) -> None:
+    kind = crowd.random.choice(("agent_bug", "rate_limited", "overloaded"))
+    report.fail(session, attempt_id=crowd.attempt(), error={"kind": kind}, retry_after=timedelta())
+
+
+def may_call(session: psycopg.Connection, crowd: Crowd) -> None:
+    call_id = str(crowd.random.randrange(50))
+    report.may_call(session, attempt_id=crowd.attempt(), tokens=100, call_id=call_id)
 
 
 def complete_many(session: psycopg.Connection, crowd: Crowd) -> None:
@@ -118,7 +169,12 @@ def pause(session: psycopg.Connection, crowd: Crowd) -> None:
 
 def usage(session: psycopg.Connection, crowd: Crowd) -> None:
     calls = [
-        {"call_id": str(crowd.random.randrange(50)), "input_tokens": 1, "output_tokens": 1}
+        {
+            "call_id": str(crowd.random.randrange(50)),
+            "model": "m",
+            "input_tokens": 1,
+            "output_tokens": 1,
+        }
         for _ in range(5)
     ]
     report.report_usage(session, attempt_id=crowd.attempt(), usage=calls)
@@ -130,7 +186,8 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     ),
     "complete": lambda s, c: report.complete(s, attempt_id=c.attempt(), result={}),
     "complete_many": complete_many,
-    "fail": lambda s, c: report.fail(s, attempt_id=c.attempt(), error={}, retry_after=timedelta()),
+    "fail": fail,
+    "may_call": may_call,
     "release": lambda s, c: worker.release(s, attempt_id=c.attempt(), reason="stop"),
     "renew_leases": lambda s, c: worker.renew_leases(s, worker="w", attempt_ids=c.attempts()),
     "adopt": lambda s, c: worker.adopt(s, worker="w", launchers=["lakeflow"]),
@@ -152,8 +209,14 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
         s, attempt_id=c.attempt(), done=1, total=2
     ),
     "report_usage": usage,
-    "register_agent": lambda s, c: operator.register_agent(
-        s, agent=c.random.choice("ab"), launcher="lakeflow", max_tpm=10**9
+    "register_agent": lambda s, c: c.register_agent(s, c.random.choice("ab")),
+    "register_quota": lambda s, c: register_quota(s, c.random.choice(("one", "two"))),
+    "register_customer": lambda s, c: register_customer(s, c.random.choice(("acme", "best"))),
+    "register_price": lambda s, c: operator.register_price(
+        s, model="m", usd_per_m_input=Decimal(c.random.randint(1, 9))
+    ),
+    "lift_spend_cap": lambda s, c: operator.lift_spend_cap(
+        s, agent="a", extra_usd=Decimal(c.random.randint(1, 9))
     ),
     "pause_agent": pause,
     "resume_agent": lambda s, c: operator.resume_agent(s, agent=c.random.choice(("a", "b", None))),
