@@ -1,0 +1,1 @@
+"""Drills: what Forebay promises, measured from the outside."""
