@@ -1,0 +1,43 @@
+create or replace function forebay._spent_today(
+    p_agent       text,
+    p_customer    text,
+    p_now         timestamptz,
+    out recorded  numeric,
+    out projected numeric
+)
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its open attempts may add.
+--
+-- Each sum reads both tables of spending in one statement, so that an entry that is folded meanwhile counts once.
+declare
+    v_day date := forebay._utc_day(p_now);
+begin
+    if p_customer is null then
+        select coalesce(sum(s.usd), 0) into recorded from (
+            select d.usd from forebay.daily_spend as d where d.day = v_day and d.agent = p_agent
+            union all
+            select e.usd from forebay.spend_entries as e where e.agent = p_agent and forebay._utc_day(e.spent_at) = v_day
+        ) as s;
+        select coalesce(sum(greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0)), 0) into projected
+        from forebay.task_attempts as a
+        where a.agent = p_agent and a.finished_at is null;
+    else
+        select coalesce(sum(s.usd), 0) into recorded from (
+            select d.usd from forebay.daily_spend as d
+            where d.customer = p_customer and d.customer <> '' and d.day = v_day
+            union all
+            select e.usd from forebay.spend_entries as e
+            where e.customer = p_customer and e.customer <> '' and forebay._utc_day(e.spent_at) = v_day
+        ) as s;
+        select coalesce(sum(greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0)), 0) into projected
+        from forebay.task_attempts as a
+        where a.customer = p_customer and a.finished_at is null;
+    end if;
+end;
+$function$;
+
+comment on function forebay._spent_today is 'What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its open attempts may add.';
