@@ -13,11 +13,13 @@ as $function$
 -- Record what an attempt's model calls used, at any time, once per source and call id.
 --
 -- p_usage is an object or an array of them: call_id (required), source (agent or trace), model, input_tokens,
--- output_tokens, cached_tokens (part of the input), cost_usd, started_at, latency_ms, trace_id. A missing number is
--- unknown, not zero. The same call again: the first numbers win, unknown ones are filled.
+-- output_tokens, cached_tokens (part of the input), pages, cost_usd, started_at, latency_ms, trace_id. A missing number is
+-- unknown, not zero. The same call again: the first numbers win, unknown ones are filled. A call that may_call let go is
+-- closed, and its charge replaced by what it used.
 --
 -- Returns    how many calls were new or filled
--- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.agent_settlements
+-- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.attempt_calls, forebay.quota_settlements,
+--            forebay.agent_settlements, forebay.spend_entries
 -- Locks      the attempt
 -- Errors     22023  p_attempt_id is null, p_usage is neither, or a key is missing, of a wrong type, or negative; nothing is recorded then
 --            QF304  there is no such attempt
@@ -38,7 +40,7 @@ begin
         from jsonb_array_elements(case jsonb_typeof(p_usage) when 'array' then p_usage else jsonb_build_array(p_usage) end)
             as elements
     loop
-        v_changed := v_changed + forebay._record_usage(p_attempt_id, v_usage)::integer;
+        v_changed := v_changed + forebay._take_usage(v_attempt, v_usage)::integer;
     end loop;
     if v_changed = 0 then
         return 0;
@@ -49,9 +51,9 @@ begin
         select min(u.trace_id) from forebay.attempt_usage as u where u.attempt_id = p_attempt_id
     ))
     where a.attempt_id = p_attempt_id;
-    if v_attempt.finished_at is not null then
-        perform forebay._settle(v_attempt);
-    end if;
+    perform forebay._spend(p_attempt_id);
+    perform forebay._measure(p_attempt_id);
+    perform forebay._settle(v_attempt);
     return v_changed;
 end;
 $function$;

@@ -1,0 +1,44 @@
+create or replace function forebay._fold_quota(p_quota text, p_now timestamptz)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Add the quota's settlements to its ledger, each to the slot of its call; the caller holds the quota's lock.
+--
+-- What has left a window already is dropped. A bucket keeps the moment of its level, so that it is cut to its burst only
+-- after the settlement.
+--
+-- Writes  forebay.quota_slots, forebay.quota_limits, forebay.quota_settlements
+begin
+    with gone as (
+        delete from forebay.quota_settlements as s
+        where s.quota = p_quota
+        returning s.called_at, s.requests, s.input_tokens, s.output_tokens
+    ), windows as (
+        insert into forebay.quota_slots as s (quota, unit, period, slot_at, used)
+        select
+            l.quota, l.unit, l.period, forebay._slot_at(l.period, g.called_at) as slot_at,
+            sum(forebay._in_unit(l.unit, g.requests, g.input_tokens, g.output_tokens)) as used
+        from forebay.quota_limits as l
+        cross join gone as g
+        where l.quota = p_quota and l.kind = 'window'
+            and forebay._slot_at(l.period, g.called_at) > p_now - forebay._window_length(l.period)
+        group by l.quota, l.unit, l.period, forebay._slot_at(l.period, g.called_at)
+        on conflict (quota, unit, period, slot_at) do update set used = greatest(0, s.used + excluded.used)
+    )
+    update forebay.quota_limits as l
+    set level = l.level - bill.used
+    from (
+        select b.unit, b.period, sum(forebay._in_unit(b.unit, g.requests, g.input_tokens, g.output_tokens)) as used
+        from forebay.quota_limits as b
+        cross join gone as g
+        where b.quota = p_quota and b.kind = 'bucket'
+        group by b.unit, b.period
+    ) as bill
+    where l.quota = p_quota and l.unit = bill.unit and l.period = bill.period and bill.used <> 0;
+end;
+$function$;
+
+comment on function forebay._fold_quota is 'Add the quota''s settlements to its ledger, each to the slot of its call; the caller holds the quota''s lock.';

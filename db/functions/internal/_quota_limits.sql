@@ -1,0 +1,56 @@
+create or replace function forebay._quota_limits(
+    p_quotas       text[],
+    p_now          timestamptz,
+    out quota      text,
+    out unit       text,
+    out period     interval,
+    out kind       text,
+    out amount     bigint,
+    out effective  numeric,
+    out capacity   numeric,
+    out room       numeric
+)
+    returns setof record
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Each limit of the quotas as of p_now: what holds of its amount, what an idle one has room for, and its room now.
+--
+-- The effective amount is the configured one without the headroom, lowered by the provider's refusals, and at least 1.
+-- A bucket refills at the effective amount up to its capacity, the burst. The room is negative where calls used more than
+-- they were granted.
+--
+-- Returns  one row a limit
+begin
+    return query
+    select
+        l.quota, l.unit, l.period, l.kind, l.amount, terms.effective, terms.capacity,
+        case l.kind
+            when 'window' then terms.effective - forebay._window_used(l.quota, l.unit, l.period, p_now)
+            when 'count' then terms.effective - forebay._open_calls(l.quota)
+            else least(
+                terms.capacity,
+                l.level
+                + terms.effective * greatest(0, extract(epoch from p_now - l.refilled_at)) / extract(epoch from l.period)
+                - (
+                    select coalesce(sum(forebay._in_unit(l.unit, s.requests, s.input_tokens, s.output_tokens)), 0)
+                    from forebay.quota_settlements as s
+                    where s.quota = l.quota
+                )
+            )
+        end
+    from forebay.quotas as q
+    inner join forebay.quota_limits as l on l.quota = q.quota
+    cross join lateral forebay._quota_throttle(q.quota, p_now) as throttle
+    cross join lateral (
+        select
+            ceil(l.amount * (1 - q.headroom) * throttle.share) as effective,
+            coalesce(l.burst * throttle.share, ceil(l.amount * (1 - q.headroom) * throttle.share)) as capacity
+    ) as terms
+    where q.quota = any(p_quotas);
+end;
+$function$;
+
+comment on function forebay._quota_limits is 'Each limit of the quotas as of p_now: what holds of its amount, what an idle one has room for, and its room now.';
