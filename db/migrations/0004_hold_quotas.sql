@@ -14,6 +14,7 @@ drop function if exists forebay.register_agent(
 );
 drop function if exists forebay._explain_waiting(forebay.tasks);
 drop function if exists forebay._explain_running(forebay.tasks);
+drop function if exists forebay._usage_tokens(bigint);
 drop function if exists forebay._waiting_words(forebay.task_explanation, forebay.agents, forebay.tasks);
 drop type forebay.agent_state;
 drop type forebay.task_explanation;
@@ -36,6 +37,10 @@ comment on column forebay.agents.aging is 'Each such time that a task has waited
 comment on column forebay.agents.reserve_after is
 'A task that does not fit and has waited so long is passed by nobody any more.';
 comment on column forebay.agents.quotas is 'The quotas it draws on beside its own limits, by name.';
+
+alter table forebay.agent_budgets add column turn numeric not null default 0;
+comment on column forebay.agent_budgets.turn is
+'Fair share: where the turns stand, in tokens; no customer''s count lies behind it.';
 
 alter table forebay.tasks
 add column deferral_count integer not null default 0,
@@ -61,6 +66,8 @@ add column asks_first             boolean  not null default false,
 add column call_asked_at          timestamptz,
 add column call_input_tokens      bigint,
 add column call_output_tokens     bigint,
+add column call_quota             text,
+add column call_wait_until        timestamptz,
 add column held_up                interval not null default '0';
 alter table forebay.task_attempts set (fillfactor = 50);
 comment on column forebay.task_attempts.expected_input_tokens is
@@ -71,17 +78,28 @@ comment on column forebay.task_attempts.is_usage_known is 'Every reported call s
 comment on column forebay.task_attempts.cost_usd is 'What its reported calls cost as far as known; null when nothing is.';
 comment on column forebay.task_attempts.asks_first is 'It has called may_call: its calls wait for their turn by themselves.';
 comment on column forebay.task_attempts.call_asked_at is 'Since when a call waits for the quota; call_input_tokens and call_output_tokens say for how much.';
+comment on column forebay.task_attempts.call_quota is 'The quota that the waiting call waits for.';
+comment on column forebay.task_attempts.call_wait_until is
+'When the waiting call was told to ask again; one that does not ask in time has lost its place.';
 comment on column forebay.task_attempts.held_up is 'How long its calls have waited for a quota in all.';
 create index task_attempts_started on forebay.task_attempts (agent, started_at);
 create index task_attempts_measured on forebay.task_attempts (agent, finished_at)
 where status = 'succeeded' and is_usage_known;
+create index task_attempts_asking on forebay.task_attempts (call_quota, call_asked_at) where call_quota is not null;
+create index task_attempts_open_of_customer on forebay.task_attempts (customer)
+where finished_at is null and customer is not null;
+create index task_attempts_unpriced on forebay.task_attempts (agent, finished_at)
+where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released';
 
 alter table forebay.attempt_usage add column pages numeric;
 alter table forebay.attempt_usage add column usd numeric;
+alter table forebay.attempt_usage add column counted_usd numeric;
 alter table forebay.attempt_usage
 add constraint attempt_usage_more_not_negative check (pages >= 0 and usd >= 0) not valid;
 comment on column forebay.attempt_usage.pages is 'Pages that were paid by the page.';
 comment on column forebay.attempt_usage.usd is 'What it cost: the reported cost_usd, else by the price of its time; null when neither is known.';
+comment on column forebay.attempt_usage.counted_usd is
+'What of usd is in the attempt''s cost_usd and in the spending; null for calls of the source that does not count.';
 
 create table forebay.quotas (
     quota      text        not null,
@@ -101,6 +119,7 @@ create table forebay.quota_limits (
     period      interval    not null,
     kind        text        not null,
     amount      bigint      not null,
+    burst       numeric,
     level       numeric,
     refilled_at timestamptz not null,
     constraint quota_limits_pkey primary key (quota, unit, period),
@@ -110,12 +129,15 @@ create table forebay.quota_limits (
     ),
     constraint quota_limits_kind_known check (kind in ('bucket', 'window', 'count')),
     constraint quota_limits_kind_of_unit check ((kind = 'count') = (unit = 'concurrent_calls')),
-    constraint quota_limits_level_of_buckets check ((kind = 'bucket') = (level is not null)),
+    constraint quota_limits_level_of_buckets check (
+        (kind = 'bucket') = (level is not null) and (kind = 'bucket') = (burst is not null)
+    ),
     constraint quota_limits_period_positive check (period >= interval '0' and (kind = 'count') = (period = interval '0')),
     constraint quota_limits_not_negative check (amount >= 0)
 ) with (fillfactor = 50);
 comment on table forebay.quota_limits is
 'One row a limit of a quota. A bucket holds its level here, a window its calls in quota_slots; a count has neither.';
+comment on column forebay.quota_limits.burst is 'How much a bucket holds when it is full.';
 
 create table forebay.quota_slots (
     quota   text        not null,
@@ -127,7 +149,7 @@ create table forebay.quota_slots (
     constraint quota_slots_limit_fkey foreign key (quota, unit, period)
     references forebay.quota_limits (quota, unit, period) on delete cascade
 ) with (fillfactor = 50);
-comment on table forebay.quota_slots is 'What the calls of a window used, in sixtieths of its period; written under the quota''s lock.';
+comment on table forebay.quota_slots is 'What the calls of a window used, in parts of its period; written under the quota''s lock.';
 
 create table forebay.quota_settlements (
     settlement_id bigint generated always as identity,
@@ -162,14 +184,17 @@ create table forebay.refusals (
     quota        text,
     attempt_id   bigint,
     in_flight    integer     not null,
+    share        numeric     not null,
+    lowered_at   timestamptz not null,
     refused_at   timestamptz not null,
     paused_until timestamptz not null,
     constraint refusals_pkey primary key (refusal_id)
 );
-create index refusals_agent on forebay.refusals (agent, refused_at);
-create index refusals_quota on forebay.refusals (quota, refused_at) where quota is not null;
+create index refusals_agent on forebay.refusals (agent, paused_until) where quota is null;
+create index refusals_quota on forebay.refusals (quota, paused_until) where quota is not null;
 comment on table forebay.refusals is
 'A provider''s refusals, each written without any lock: pauses and lowered limits are worked out from them. A sweep removes old ones.';
+comment on column forebay.refusals.share is 'What share of the limits it left, from lowered_at on.';
 comment on column forebay.refusals.in_flight is 'How many tasks of the agent were processing: where an agent without a limit ramps up from.';
 
 create table forebay.error_policies (
@@ -198,6 +223,7 @@ create table forebay.customers (
     constraint customers_boost_range check (priority_boost between -10000 and 10000),
     constraint customers_spend_not_negative check (max_usd_per_day >= 0)
 ) with (fillfactor = 50);
+create index customers_capped on forebay.customers (customer) where max_usd_per_day is not null;
 comment on table forebay.customers is 'Customers with terms of their own; a customer without a row has none. Its row is the lock of its spending.';
 
 create table forebay.customer_turns (
@@ -225,7 +251,7 @@ create table forebay.prices (
         usd_per_m_input >= 0 and usd_per_m_output >= 0 and usd_per_m_cached >= 0 and usd_per_page >= 0 and usd_per_call >= 0
     )
 );
-comment on table forebay.prices is 'What a model costs, in US dollars: tokens by the million. A later valid_from ends the earlier one.';
+comment on table forebay.prices is 'What a model costs, in US dollars: tokens by the million. Where ranges overlap, the later valid_from holds.';
 
 create table forebay.spend_entries (
     entry_id   bigint generated always as identity,
@@ -283,7 +309,10 @@ create type forebay.agent_state as (
     learned_samples integer, learned_ratio numeric, learned_input_ratio numeric, learned_output_ratio numeric,
     typical_tokens bigint, typical_calls numeric, tokens_per_second numeric,
     usd_today numeric, usd_projected numeric, max_usd_per_day numeric,
-    max_waiting integer, aging interval, reserve_after interval, is_fair_by_customer boolean, quotas jsonb
+    max_waiting integer, aging interval, reserve_after interval, is_fair_by_customer boolean, quotas jsonb,
+    tpm_burst numeric, max_releases integer, backoff_base interval, backoff_max interval, on_lost_lease text,
+    late_results text, default_estimated_tokens bigint, retention interval, max_deferrals integer,
+    max_deferral_time interval, quota_names text[]
 );
 comment on type forebay.agent_state is
 'agent_status: state is one word, levels are as of now; effective limits are the configured ones times effective_share; quotas is an array of quota_state objects.';
@@ -297,7 +326,7 @@ comment on type forebay.quota_state is
 
 create type forebay.task_explanation as (
     task_id bigint, status text, reason text, explanation text, waiting_until timestamptz, ahead bigint,
-    subject text, unit text, needs numeric, has numeric, amount numeric
+    subject text, unit text, needs numeric, has numeric, amount numeric, period interval
 );
 comment on type forebay.task_explanation is
 'explain_task: reason is the rule in one word, explanation a sentence; waiting_until is the earliest start, null when not known; ahead counts tasks before it; subject is the agent, quota or customer whose rule it is, which has so much left of amount, of which the task needs so much.';
@@ -319,9 +348,9 @@ create type forebay.spend_cap as (customer text, amount numeric, has numeric);
 comment on type forebay.spend_cap is 'Inside: a cap of today and what is left of it; customer null means the agent''s own.';
 
 create type forebay.call_permit as (
-    decision text, wait_until timestamptz, quota text, unit text, needs numeric, has numeric, reason text
+    decision text, wait_until timestamptz, waits interval, quota text, unit text, needs numeric, has numeric, reason text
 );
-comment on type forebay.call_permit is 'may_call: decision is go, wait (and ask again at wait_until) or stop (the attempt holds its task no more).';
+comment on type forebay.call_permit is 'may_call: decision is go, wait (and ask again after waits, which is at wait_until) or stop (the attempt holds its task no more).';
 
 create type forebay.learned as (
     samples integer, input_permille bigint, output_permille bigint, typical_input bigint, typical_output bigint,
@@ -347,7 +376,8 @@ create type forebay.lined_up as (
 comment on type forebay.lined_up is 'Inside: a task in line; priority has what it gained by waiting.';
 
 create type forebay.fit as (
-    places integer[], reason text, task_id bigint, subject text, unit text, needs numeric, has numeric, amount numeric
+    places integer[], reason text, task_id bigint, subject text, unit text, needs numeric, has numeric, amount numeric,
+    period interval
 );
 comment on type forebay.fit is
 'Inside: which places of a line may start now, and what stopped the first that may not: needs more of unit than subject has.';
