@@ -7,29 +7,27 @@ create or replace function forebay._settle(p_attempt forebay.task_attempts, p_is
 as $function$
 -- Replace what the attempt was charged with by what it used, as far as that is known; the caller holds its row.
 --
--- Unknown usage keeps the charge, unless more than the charge is known already. A release that reported nothing used nothing.
+-- What is used beyond the charge counts at once. Less counts when the attempt has ended and its usage is known: a crash
+-- keeps the charge until somebody reports. A release that reported nothing used nothing.
 --
 -- Writes  forebay.agent_settlements, forebay.task_attempts.charged_tokens
 declare
-    v_usage  record;
-    v_actual bigint;
+    v_attempt forebay.task_attempts := forebay._get_attempt(p_attempt.attempt_id);
+    v_used    bigint := v_attempt.used_input_tokens + v_attempt.used_output_tokens;
+    v_actual  bigint := case
+        when v_attempt.finished_at is not null and v_attempt.is_usage_known then v_used
+        when v_attempt.used_calls = 0 and p_is_release then 0
+        else greatest(v_attempt.charged_tokens, v_used)
+    end;
 begin
-    if p_attempt.charged_tokens is null then
+    if v_attempt.charged_tokens is null or v_actual = v_attempt.charged_tokens then
         return;
     end if;
-    select u.tokens, u.is_complete into v_usage from forebay._usage_tokens(p_attempt.attempt_id) as u;
-    v_actual := case
-        when v_usage.is_complete then v_usage.tokens
-        when v_usage.is_complete is null and p_is_release then 0
-        else greatest(p_attempt.charged_tokens, v_usage.tokens)
-    end;
-    if v_actual is distinct from p_attempt.charged_tokens then
-        insert into forebay.agent_settlements (agent, tokens, settled_at)
-        select p_attempt.agent, p_attempt.charged_tokens - v_actual, forebay._now()
-        from forebay.agent_budgets as b
-        where b.agent = p_attempt.agent and b.limited_since <= p_attempt.started_at;
-        update forebay.task_attempts as a set charged_tokens = v_actual where a.attempt_id = p_attempt.attempt_id;
-    end if;
+    insert into forebay.agent_settlements (agent, tokens, settled_at)
+    select v_attempt.agent, v_attempt.charged_tokens - v_actual, forebay._now()
+    from forebay.agent_budgets as b
+    where b.agent = v_attempt.agent and b.limited_since <= v_attempt.started_at;
+    update forebay.task_attempts as a set charged_tokens = v_actual where a.attempt_id = v_attempt.attempt_id;
 end;
 $function$;
 
