@@ -1,11 +1,11 @@
 create or replace function forebay._error(p_error jsonb)
     returns jsonb
     language plpgsql
-    immutable
+    stable
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The error as it is stored: with a kind that is known; one that is not moves to reported_kind.
+-- The error as it is stored: with a kind that error_policies knows; one that it does not moves to reported_kind.
 --
 -- Errors  22023  p_error is no object, or kind or message is no string
 declare
@@ -16,10 +16,7 @@ begin
     end if;
     v_kind := forebay._json_text(p_error, 'kind');
     perform forebay._json_text(p_error, 'message');
-    if v_kind in (
-        'rate_limited', 'overloaded', 'context_too_long', 'content_filtered', 'bad_input', 'infrastructure', 'timeout',
-        'agent_bug'
-    ) then
+    if exists (select from forebay.error_policies as p where p.kind = v_kind) then
         return p_error;
     end if;
     return p_error || '{"kind": "agent_bug"}'
@@ -27,4 +24,4 @@ begin
 end;
 $function$;
 
-comment on function forebay._error is 'The error as it is stored: with a kind that is known; one that is not moves to reported_kind.';
+comment on function forebay._error is 'The error as it is stored: with a kind that error_policies knows; one that it does not moves to reported_kind.';

@@ -15,7 +15,7 @@ create or replace function forebay._report(
 as $function$
 -- Take in how an attempt ended, current or not, first time or repeated; what follows is _report_effect's to say.
 --
--- Writes  forebay.tasks, forebay.task_attempts, forebay.agent_settlements
+-- Writes  forebay.tasks, forebay.task_attempts, forebay.agent_settlements, forebay.refusals
 -- Locks   the task, then the attempt and the task's current attempt, by id
 -- Errors  QF304  there is no such attempt
 declare
@@ -66,7 +66,7 @@ begin
         where t.task_id = v_task.task_id;
         v_status := 'completed';
     elsif v_effect = 'given_back' then
-        v_status := forebay._give_back(v_task, v_agent, p_error, p_retryable, p_retry_after, false);
+        v_status := forebay._after_failure(v_attempt, v_task, v_agent, p_error, p_retryable, p_retry_after);
         v_effect := case v_status when 'failed' then 'failed' else 'retrying' end;
     end if;
     perform forebay._settle(v_attempt);

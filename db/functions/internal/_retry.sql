@@ -25,7 +25,8 @@ begin
     with retried as (
         update forebay.tasks as t
         set status = 'enqueued', priority = coalesce(p_priority, t.priority), finished_at = null, error = null,
-            attempt_count = 0, release_count = 0, available_at = v_now, is_ready = true
+            attempt_count = 0, release_count = 0, deferral_count = 0, deferred_since = null,
+            available_at = v_now, is_ready = true
         where t.task_id = any(v_ids) and t.status in ('failed', 'cancelled')
         returning t.task_id
     )

@@ -1,6 +1,6 @@
 -- fail: the task goes back in line after a while, or fails; the error is kept as it was told.
 begin;
-select plan(22);
+select plan(28);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -10,19 +10,19 @@ select given($$
     select forebay.dequeue('w', p_batch_size => 4)
 $$);
 set local role forebay_agent;
-select is(forebay.fail(101, '{"kind": "overloaded", "message": "529", "x": 1}'), 'enqueued', 'a failure is retried');
+select is(forebay.fail(101, '{"kind": "infrastructure", "message": "EOF", "x": 1}'), 'enqueued', 'a failure is retried');
 set local role forebay_owner;
 select results_eq(
     $$ select error, available_at between noon('9 s') and noon('10 s'), is_ready from forebay.tasks
     where task_id = 1 $$,
-    $$ values ('{"kind": "overloaded", "message": "529", "x": 1}'::jsonb, true, false) $$,
+    $$ values ('{"kind": "infrastructure", "message": "EOF", "x": 1}'::jsonb, true, false) $$,
     'after the agent''s backoff, less up to a tenth, and all of the error is kept'
 );
-select is(forebay.fail(102, '{"kind": "rate_limited"}', true, '1 minute'), 'enqueued', 'or after p_retry_after');
+select is(forebay.fail(102, '{"kind": "timeout"}', true, '1 minute'), 'enqueued', 'or after p_retry_after');
 select results_eq(
     $$ select available_at from forebay.tasks where task_id = 2 $$, array[noon('1 min')], 'to the moment'
 );
-select is(forebay.fail(103, '{"kind": "content_filtered"}', false), 'failed', 'a failure not to be retried is the end');
+select is(forebay.fail(103, '{"kind": "infrastructure"}', false), 'failed', 'a failure not to be retried is the end');
 select is(forebay.fail(104, '{"kind": "gremlins"}', true, '0'), 'enqueued', 'any kind is taken');
 select results_eq(
     $$ select error from forebay.tasks where task_id = 4 $$,
@@ -61,6 +61,45 @@ select results_eq(
     $$ select forebay.fail(attempt_id, '{}') from forebay.tasks where task_id = 5 $$,
     array['failed'],
     'a task has as many attempts as it says'
+);
+
+-- The kind decides: a final one ends the task, a refusal of the provider spends no attempt and pauses the agent.
+select given($$
+    select forebay.enqueue('a', '{}', 100 - n, p_max_attempts => 1) from generate_series(1, 4) as n;
+    select forebay.dequeue('w', p_batch_size => 4)
+$$);
+select results_eq(
+    $$ select forebay.fail(attempt_id, '{"kind": "content_filtered"}', true) from forebay.tasks where task_id = 6 $$,
+    array['failed'],
+    'a final kind is not tried again, whatever p_retryable says'
+);
+select results_eq(
+    $$ select forebay.fail(attempt_id, '{"kind": "overloaded"}') from forebay.tasks where task_id = 7 $$,
+    array['enqueued'],
+    'an overloaded provider is no failure of the task'
+);
+select results_eq(
+    $$ select attempt_count, deferral_count, deferred_since, error ->> 'kind', available_at - noon('2 hours') <= '10 s'
+    from forebay.tasks where task_id = 7 $$,
+    $$ values (0, 1, noon('2 hours'), 'overloaded', true) $$,
+    'it is deferred: no attempt is spent, and it waits for the backoff'
+);
+select results_eq(
+    $$ select forebay.fail(attempt_id, '{"kind": "rate_limited"}') from forebay.tasks where task_id = 8 $$,
+    array['enqueued'],
+    'nor is a refusal'
+);
+select results_eq(
+    $$ select available_at from forebay.tasks where task_id = 8 $$,
+    array[noon('2 hours 1 min')],
+    'which waits a minute when no time is named'
+);
+select results_eq(
+    $$ select agent, quota, attempt_id, in_flight, refused_at, paused_until, share, lowered_at
+    from forebay.refusals $$,
+    $$ select 'a', null::text, attempt_id, 2, noon('2 hours'), noon('2 hours 1 min'), 0.5, noon('2 hours')
+    from forebay.task_attempts where task_id = 8 $$,
+    'and is noted: the agent pauses, and then goes on with half of its limits'
 );
 
 -- Errors.

@@ -16,13 +16,13 @@ select results_eq(
     $$ values (101::bigint, 'completed', 'completed') $$,
     'a success of the current attempt completes the task'
 );
-select is(forebay.fail(102, '{"kind": "overloaded"}'), 'enqueued', 'a failure of the current attempt is retried');
-select is(forebay.fail(103, '{"kind": "overloaded"}'), 'failed', 'a failure of the last attempt fails the task');
+select is(forebay.fail(102, '{"kind": "infrastructure"}'), 'enqueued', 'a failure of the current attempt is retried');
+select is(forebay.fail(103, '{"kind": "infrastructure"}'), 'failed', 'a failure of the last attempt fails the task');
 select is(forebay.fail(104, '{"kind": "bad_input"}', false), 'failed', 'a failure not to be retried fails the task');
 select results_eq(
     $$ select task_id, status, result, error ->> 'kind', attempt_id from forebay.tasks order by task_id $$,
     $$ values (1::bigint, 'completed', '{"is": 1}'::jsonb, null, null::bigint),
-        (2, 'enqueued', null, 'overloaded', null), (3, 'failed', null, 'overloaded', null),
+        (2, 'enqueued', null, 'infrastructure', null), (3, 'failed', null, 'infrastructure', null),
         (4, 'failed', null, 'bad_input', null) $$,
     'the task has the result or the error, and no attempt any more'
 );
@@ -121,8 +121,8 @@ select given($$
     select forebay.register_agent('sorry', p_late_results => 'reject');
     select forebay.enqueue('sorry', '{}'), forebay.enqueue('sorry', '{}');
     select forebay.dequeue('w', '{sorry}', 2);
-    select forebay.fail(114, '{"kind": "overloaded"}', true, '1 hour');
-    select forebay.fail(115, '{"kind": "overloaded"}', true, '0');
+    select forebay.fail(114, '{"kind": "infrastructure"}', true, '1 hour');
+    select forebay.fail(115, '{"kind": "infrastructure"}', true, '0');
     select forebay.dequeue('w', '{sorry}')
 $$);
 select is(
@@ -133,7 +133,7 @@ select is(
 select is(forebay.fail(115, '{"kind": "bad_input"}', false), 'processing', 'nor to one that runs again');
 select results_eq(
     $$ select error, attempt_count, available_at from forebay.tasks where task_id in (11, 12) order by task_id $$,
-    $$ values ('{"kind": "overloaded"}'::jsonb, 1, noon('66 min')), ('{"kind": "overloaded"}', 2, noon('6 min')) $$,
+    $$ values ('{"kind": "infrastructure"}'::jsonb, 1, noon('66 min')), ('{"kind": "infrastructure"}', 2, noon('6 min')) $$,
     'nothing changed by it'
 );
 select results_eq(
@@ -188,7 +188,7 @@ select is(forebay.fail(109, '{"kind": "timeout"}'), 'completed', 'a failure of a
 select is(forebay.fail(103, '{"kind": "timeout"}'), 'failed', 'a failure after the last failure is a no-op');
 select results_eq(
     $$ select t.error ->> 'kind' from forebay.tasks as t where t.task_id in (1, 3, 7) order by t.task_id $$,
-    array[null, 'overloaded', null],
+    array[null, 'infrastructure', null],
     'the tasks'' errors are what they were'
 );
 

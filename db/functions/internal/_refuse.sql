@@ -1,0 +1,43 @@
+create or replace function forebay._refuse(
+    p_attempt forebay.task_attempts,
+    p_agent   forebay.agents,
+    p_quota   text,
+    p_wait    interval
+)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Note that a provider refused the attempt's calls: nothing starts until p_wait is over, then less than before.
+--
+-- The refusal is of the quota that the error names (p_quota) if the agent draws on it, else of its only quota, else of the
+-- agent alone. It halves the share of the limits, down to a tenth. A refusal of an attempt that was claimed before the share
+-- was lowered says nothing of the lower share: it halves nothing again, as long as the share has not grown since. Two that
+-- do not see each other write the same share, so no lock is needed.
+--
+-- Writes  forebay.refusals
+declare
+    v_now       timestamptz := forebay._now();
+    v_quota     text := case
+        when p_quota = any(p_agent.quotas) then p_quota
+        when cardinality(p_agent.quotas) = 1 then p_agent.quotas[1]
+    end;
+    v_last      forebay.refusals := forebay._last_refusal(p_agent.agent, v_quota);
+    v_share     numeric := forebay._share(v_last, v_now);
+    v_in_flight integer := (forebay._in_use(p_agent.agent, 10000) + 1)::integer;
+    v_is_known  boolean := coalesce(p_attempt.started_at <= v_last.lowered_at and v_share = v_last.share, false);
+begin
+    insert into forebay.refusals (agent, quota, attempt_id, in_flight, refused_at, paused_until, share, lowered_at)
+    values (
+        p_agent.agent, v_quota, p_attempt.attempt_id,
+        case when v_share < 1 then greatest(v_last.in_flight, v_in_flight) else v_in_flight end,
+        v_now, v_now + coalesce(forebay._exact(p_wait), interval '0'),
+        case when v_is_known then v_share else greatest(0.1, v_share * 0.5) end,
+        case when v_is_known then v_last.lowered_at else v_now end
+    );
+end;
+$function$;
+
+comment on function forebay._refuse is 'Note that a provider refused the attempt''s calls: nothing starts until p_wait is over, then less than before.';
