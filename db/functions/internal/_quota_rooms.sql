@@ -8,10 +8,10 @@ as $function$
 -- How much of each limit of the agent's quotas is left to new tasks, at several moments of its period.
 --
 -- At each moment: what the limit has then, with the calls that will still count, less what the tasks in flight will have
--- used by then. Open calls are not known beforehand: each task in flight counts as one.
+-- used by then.
 --
 -- Where the agent asks before its calls, the calls keep the limits by themselves, and a claim only keeps them supplied:
--- tasks for twice what a whole period has may be in flight, so that always one has a call that waits.
+-- tasks for twice what a whole period has may be in flight, so that there is always a call that waits.
 --
 -- Returns  one row a limit and moment, at 1/12, 1/4, 1/2 and 1 of the period; for concurrent_calls one row, now
 declare
@@ -19,9 +19,15 @@ declare
         select from forebay.task_attempts as a where a.agent = p_agent.agent and a.finished_at is null and a.asks_first
     );
 begin
+    if p_agent.quotas = '{}' then
+        return;
+    end if;
     return query
     with flight as materialized (
-        select * from forebay._in_flight(p_agent.quotas)
+        select g.quotas, f.unused, f.share_per_second
+        from forebay.agents as g
+        cross join lateral forebay._in_flight(array[g.agent]) as f
+        where g.quotas && p_agent.quotas
     )
     select
         l.quota, l.unit, l.period, l.effective::double precision, l.room >= l.capacity and tasks.in_flight = 0,
@@ -37,16 +43,12 @@ begin
     cross join lateral (
         select moments.part, extract(epoch from l.period) * moments.part as seconds
         from (values (1.0 / 12), (0.25), (0.5), (1.0)) as moments (part)
-        where moments.part = 1 or not v_asks and l.kind <> 'count'
+        where moments.part = 1 or (not v_asks and l.kind <> 'count')
     ) as at
     cross join lateral (
         select
             count(*) as in_flight,
-            coalesce(sum(case
-                when l.kind = 'count' then 1
-                else forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens)
-                    * coalesce(least(1, f.share_per_second * at.seconds), 1)
-            end), 0) as uses
+            coalesce(sum(forebay._projected(l.unit, f.unused, f.share_per_second, at.seconds)), 0) as uses
         from flight as f
         where l.quota = any(f.quotas)
     ) as tasks;

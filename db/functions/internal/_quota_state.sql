@@ -1,0 +1,32 @@
+create or replace function forebay._quota_state(p_quota text, p_now timestamptz)
+    returns setof forebay.quota_state
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The quota as of p_now, one row a limit; a single one without a unit when it has none.
+declare
+    v_agents text[] := array(select g.agent from forebay.agents as g where p_quota = any(g.quotas) order by g.agent);
+    v_pause  timestamptz := (forebay._quota_throttle(p_quota, p_now)).paused_until;
+begin
+    return query
+    select
+        p_quota, l.unit, l.period, l.kind, l.amount, l.effective, l.capacity - l.room, greatest(0, l.room),
+        (
+            select coalesce(sum(forebay._projected(l.unit, f.unused, f.share_per_second, extract(epoch from l.period))), 0)
+            from forebay._in_flight(v_agents) as f
+        ),
+        forebay._open_calls(p_quota),
+        (
+            select count(*) from forebay.task_attempts as a
+            where a.call_quota = p_quota and a.finished_at is null and a.call_wait_until > p_now - interval '5 seconds'
+        ),
+        case when v_pause > p_now then v_pause end, v_agents
+    from (select) as one
+    left join forebay._quota_limits(array[p_quota], p_now) as l on true
+    order by l.unit, l.period;
+end;
+$function$;
+
+comment on function forebay._quota_state is 'The quota as of p_now, one row a limit; a single one without a unit when it has none.';
