@@ -1,12 +1,8 @@
 create or replace function forebay._admit(
-    p_worker   text,
-    p_agent    forebay.agents,
-    p_limit    integer,
-    p_floor    integer,
-    p_tokens   numeric,
-    p_requests numeric,
-    p_folded   bigint[],
-    p_now      timestamptz
+    p_worker text,
+    p_agent  forebay.agents,
+    p_line   forebay.lined_up[],
+    p_now    timestamptz
 )
     returns setof forebay.claimed_attempt
     language plpgsql
@@ -14,61 +10,43 @@ create or replace function forebay._admit(
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Turn the longest head of the line that fits into attempts, and pay for them; a refusal writes nothing.
+-- Turn the tasks, which the caller has locked, into attempts, and pay for them.
 --
--- Returns  one row an attempt, in the order of the line
--- Writes   forebay.tasks, forebay.task_attempts, forebay.agent_budgets, forebay.agent_settlements
+-- Returns  one row an attempt, in the order of p_line
+-- Writes   forebay.tasks, forebay.task_attempts, and what _pay and _take_turns do
 begin
+    perform forebay._pay(p_agent, p_line, p_now);
+    if p_agent.is_fair_by_customer then
+        perform forebay._take_turns(p_agent, p_line);
+    end if;
     return query
-    with head as (
-        select
-            t.task_id, t.priority, t.created_at,
-            forebay._estimate(p_agent, t) as tokens
-        from forebay.tasks as t
-        where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready
-            and t.priority >= coalesce(p_floor, -32768)
-        order by t.priority desc, t.created_at, t.task_id
-        limit p_limit
-        for no key update skip locked
-    ), lined_up as (
-        select
-            h.*,
-            row_number() over line as place,
-            sum(h.tokens) over line as upto
-        from head as h
-        window line as (order by h.priority desc, h.created_at, h.task_id rows unbounded preceding)
-    ), admitted as (
+    with admitted as (
         select
             l.*,
             nextval('forebay.task_attempts_attempt_id_seq') as attempt_id,
             'fb-' || gen_random_uuid() as launch_token
-        from lined_up as l
-        where forebay._fits(l.place, l.tokens, l.upto, p_tokens, forebay._token_burst(p_agent))
+        from unnest(p_line) with ordinality as l (
+            task_id, priority, created_at, customer, waited, estimated_tokens, uses, place
+        )
     ), claimed as (
         update forebay.tasks as t
         set status = 'processing', attempt_id = a.attempt_id, locked_by = p_worker,
             attempt_no = t.attempt_no + 1, attempt_count = t.attempt_count + 1
         from admitted as a
         where t.task_id = a.task_id
-        returning t.*, a.tokens, a.place, a.launch_token
+        returning t.*, a.estimated_tokens as tokens, a.uses, a.place, a.launch_token
     ), attempts as (
         insert into forebay.task_attempts (
             attempt_id, task_id, agent, launcher, attempt_no, worker, launch_token, lease_expires_at, deadline_at,
-            estimated_tokens, charged_tokens, started_at
+            estimated_tokens, charged_tokens, started_at, customer, expected_input_tokens, expected_output_tokens,
+            expected_calls, expected_usd
         )
         select
             c.attempt_id, c.task_id, p_agent.agent, p_agent.launcher, c.attempt_no, p_worker,
             c.launch_token, p_now + least(p_agent.lease, p_agent.timeout), p_now + p_agent.timeout, c.tokens,
-            case when p_agent.max_tpm is not null then c.tokens end, p_now
+            case when p_agent.max_tpm is not null then (c.uses).input_tokens + (c.uses).output_tokens end, p_now, c.customer,
+            (c.uses).input_tokens, (c.uses).output_tokens, (c.uses).calls, (c.uses).usd
         from claimed as c
-    ), paid as (
-        update forebay.agent_budgets as b
-        set tokens = p_tokens - bill.tokens, requests = p_requests - bill.claims, refilled_at = p_now
-        from (select sum(c.tokens) as tokens, count(*) as claims from claimed as c) as bill
-        where b.agent = p_agent.agent and bill.claims > 0 and (p_tokens is not null or p_requests is not null)
-    ), folded as (
-        delete from forebay.agent_settlements as s
-        where s.settlement_id = any(p_folded) and exists (select from claimed)
     )
     select
         c.task_id, c.attempt_id, c.attempt_no, c.agent, p_agent.launcher, p_agent.job_id, p_agent.entry_point, c.payload,
@@ -79,4 +57,4 @@ begin
 end;
 $function$;
 
-comment on function forebay._admit is 'Turn the longest head of the line that fits into attempts, and pay for them; a refusal writes nothing.';
+comment on function forebay._admit is 'Turn the tasks, which the caller has locked, into attempts, and pay for them.';

@@ -1,21 +1,29 @@
 create or replace function forebay._agent_state(p_agent forebay.agents, p_now timestamptz)
     returns text
     language plpgsql
-    stable
+    volatile
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens or open.
+-- In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open.
+declare
+    v_agent forebay.agents := forebay._get_effective(p_agent.agent, p_now);
+    v_fit   forebay.fit;
 begin
-    return case
-        when p_agent.max_tpm = 0 or p_agent.max_rpm = 0 or p_agent.max_concurrent_tasks = 0 then 'closed'
-        when p_agent.paused_until > p_now then 'paused'
-        when forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks) >= p_agent.max_concurrent_tasks then 'full'
-        when forebay._room(p_agent, p_now) = 0 then 'out_of_requests'
-        when not forebay._head_fits(p_agent, forebay._head(p_agent.agent, p_now), p_now) then 'out_of_tokens'
-        else 'open'
-    end;
+    if v_agent.max_tpm = 0 or v_agent.max_rpm = 0 or v_agent.max_concurrent_tasks = 0 then
+        return 'closed';
+    elsif v_agent.paused_until > p_now then
+        return 'paused';
+    elsif forebay._in_use(v_agent.agent, v_agent.max_concurrent_tasks) >= v_agent.max_concurrent_tasks then
+        return 'full';
+    elsif forebay._room(v_agent, p_now) = 0 then
+        return 'out_of_requests';
+    elsif not forebay._is_weighed(v_agent) then
+        return 'open';
+    end if;
+    v_fit := forebay._fitting(v_agent, forebay._line(v_agent, 101, null, p_now, false), 1, p_now);
+    return case when v_fit.places = '{}' then coalesce(v_fit.reason, 'open') else 'open' end;
 end;
 $function$;
 
-comment on function forebay._agent_state is 'In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens or open.';
+comment on function forebay._agent_state is 'In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open.';

@@ -17,26 +17,30 @@ as $function$
 --
 -- Returns  one row an agent, in no set order
 declare
-    v_now    timestamptz := forebay._now();
-    v_agent  forebay.agents;
-    v_room   integer;
-    v_head   forebay.tasks;
+    v_now   timestamptz := forebay._now();
+    v_agent forebay.agents;
+    v_room  integer;
+    v_head  forebay.lined_up;
 begin
-    for v_agent in
-        select a.* from forebay.agents as a
+    for agent in
+        select a.agent from forebay.agents as a
         where (p_agents is null or a.agent = any(p_agents))
             and a.launcher = any(coalesce(p_launchers, case when p_agents is null then array['pull'] else array[a.launcher] end))
             and (a.paused_until is null or a.paused_until <= v_now)
     loop
-        agent := v_agent.agent;
+        v_agent := forebay._get_effective(agent, v_now);
+        continue when v_agent.paused_until > v_now;
         v_room := forebay._room(v_agent, v_now);
-        v_head := case when v_room > 0 then forebay._head(agent, v_now) end;
+        v_head := (case when v_room > 0 then forebay._pick(v_agent, 1, null, v_now, false) end)[1];
         if v_head.task_id is not null then
-            priority := case when forebay._head_fits(v_agent, v_head, v_now) then v_head.priority::integer end;
+            priority := v_head.priority;
+        elsif v_room > 0 and (forebay._head(agent, v_now)).task_id is not null then
+            priority := null;
         else
-            priority := forebay._expired_priority(agent, v_now);
+            priority := forebay._expired_priority(v_agent, v_now);
             if priority is not null and v_room = 0 then
-                priority := greatest(priority, (forebay._head(agent, v_now)).priority::integer);
+                v_head := (forebay._line(v_agent, 1, null, v_now, false))[1];
+                priority := greatest(priority, v_head.priority);
             end if;
         end if;
         if priority is not null then

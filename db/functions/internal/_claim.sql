@@ -1,4 +1,10 @@
-create or replace function forebay._claim(p_worker text, p_agent text, p_limit integer, p_floor integer)
+create or replace function forebay._claim(
+    p_worker text,
+    p_agent  text,
+    p_limit  integer,
+    p_floor  integer,
+    p_waits  boolean
+)
     returns setof forebay.claimed_attempt
     language plpgsql
     volatile
@@ -11,19 +17,20 @@ as $function$
 -- attempt that was not counted ends after it.
 --
 -- Returns  one row an attempt, in the order of the line
--- Locks    tasks and attempts without waiting
+-- Locks    the customers that have a cap; tasks and attempts without waiting
+-- Errors   55P03  somebody else is admitting for a customer that has a cap, and p_waits is false
 declare
-    v_agent  forebay.agents := forebay._get_agent(p_agent);
-    v_levels record;
-    v_now    timestamptz := forebay._now();
+    v_now   timestamptz := forebay._now();
+    v_agent forebay.agents := forebay._get_effective(p_agent, v_now);
+    v_line  forebay.lined_up[];
 begin
     if v_agent.paused_until > v_now then
         return;
     end if;
-    select l.* into v_levels from forebay._levels(v_agent, v_now) as l;
-    return query select * from forebay._admit(
-        p_worker, v_agent, p_limit, p_floor, v_levels.tokens, v_levels.requests, v_levels.folded, v_now
-    );
+    v_line := forebay._pick(v_agent, p_limit, p_floor, v_now, true);
+    if v_line <> '{}' then
+        return query select * from forebay._admit(p_worker, v_agent, v_line, v_now);
+    end if;
 end;
 $function$;
 

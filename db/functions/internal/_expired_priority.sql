@@ -1,4 +1,4 @@
-create or replace function forebay._expired_priority(p_agent text, p_now timestamptz)
+create or replace function forebay._expired_priority(p_agent forebay.agents, p_now timestamptz)
     returns integer
     language plpgsql
     stable
@@ -10,9 +10,9 @@ declare
     v_limits forebay.installation := forebay._limits();
 begin
     return (
-        select max((select t.priority from forebay.tasks as t where t.task_id = a.task_id))::integer
+        select max((select forebay._effective_priority(p_agent, t, p_now) from forebay.tasks as t where t.task_id = a.task_id))
         from forebay.task_attempts as a
-        where a.agent = p_agent and a.finished_at is null
+        where a.agent = p_agent.agent and a.finished_at is null
             and forebay._is_expired(a, p_now, v_limits.adoption_grace, v_limits.report_grace)
     );
 end;

@@ -4,22 +4,23 @@ create or replace function forebay._open_line(p_agent text, p_waits boolean, out
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Take the agent's lock and make its line ready: due tasks join it, and where it is full or empty, expired leases too.
+-- Take the agent's lock and those of its quotas, and make its line ready: due tasks join it, and where it is full or empty, expired leases too.
 --
--- The lock is a statement of its own, and everything is read and counted in later ones: a count in the locking statement
+-- Each lock is a statement of its own, and everything is read and counted in later ones: a count in the locking statement
 -- would see the world as it was before the lock was granted.
 --
 -- Returns  how many tasks were moved, and how many may be claimed now
--- Locks    the agent; tasks and attempts without waiting
--- Errors   55P03  somebody else is admitting for the agent, and p_waits is false
+-- Locks    the agent, then its quotas by name; tasks and attempts without waiting
+-- Errors   55P03  somebody else is admitting for the agent or on a quota of it, and p_waits is false
 declare
     v_agent forebay.agents;
     v_now   timestamptz;
     v_swept forebay.sweep_result;
 begin
     perform forebay._lock_agent(p_agent, p_waits);
-    v_agent := forebay._get_agent(p_agent);
+    perform forebay._lock_quotas(forebay._get_agent(p_agent), p_waits);
     v_now := forebay._now();
+    v_agent := forebay._get_effective(p_agent, v_now);
     moved := forebay._wake_due(p_agent, v_now, 10000);
     room := forebay._room(v_agent, v_now);
     if room = 0 or (forebay._head(p_agent, v_now)).task_id is null then
@@ -32,4 +33,4 @@ begin
 end;
 $function$;
 
-comment on function forebay._open_line is 'Take the agent''s lock and make its line ready: due tasks join it, and where it is full or empty, expired leases too.';
+comment on function forebay._open_line is 'Take the agent''s lock and those of its quotas, and make its line ready: due tasks join it, and where it is full or empty, expired leases too.';

@@ -17,16 +17,17 @@ create or replace function forebay.dequeue(
 as $function$
 -- Claim up to p_batch_size tasks for p_worker: each becomes an attempt with a lease.
 --
--- Agents that have room are served in the order of their best waiting priority; equals share the batch, the first of them
--- is random. An agent that another call is admitting for is skipped, and waited for only when nothing else was claimed. A
--- lock that led to nothing is given back at once, by rolling its subtransaction back. The parameters are copied: a copy
+-- Agents that have room are served in the order of the best priority that could start; equals share the batch, the first
+-- of them is random. An agent that another call is admitting for, or a quota or customer of it, is skipped, and waited for
+-- only when this call holds nothing. A lock that led to nothing is given back at once, by rolling its subtransaction back. The parameters are copied: a copy
 -- compares by the default collation, a parameter by whatever the caller's argument had, past the indexes.
 -- Call it in a transaction of its own: the agents it claimed for stay locked until commit. Without p_agents and
 -- p_launchers it serves the agents of launcher pull.
 --
 -- Returns    one row an attempt; none when nothing could start at this moment
--- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_budgets, forebay.agent_settlements, forebay.dispatchers
--- Locks      one agent's budget row after the other without waiting, then tasks and attempts without waiting
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_budgets, forebay.agent_settlements, forebay.dispatchers,
+--            forebay.customer_turns, and the quotas' levels
+-- Locks      one agent after the other without waiting, each with its quotas and customers; then tasks and attempts
 -- Errors     22023  p_worker, p_agents, p_batch_size or p_launchers is wrong
 --            25001  the transaction is not READ COMMITTED
 --            QF301  no such agent
@@ -41,6 +42,7 @@ declare
     v_idle      text[] := array[]::text[];
     v_round     forebay.serving_round;
     v_waits     boolean;
+    v_holds     boolean := false;
     v_agent     text;
     v_moved     integer;
     v_room      integer;
@@ -59,9 +61,9 @@ begin
 
     while v_left > 0 loop
         v_round := forebay._next_round(v_agents, v_launchers, v_busy || v_idle);
-        v_waits := v_left = p_batch_size and v_busy = '{}' and v_round.is_only;
+        v_waits := v_left = p_batch_size and v_busy = '{}' and v_round.is_only and not v_holds;
         if v_round.agents is null then
-            exit when v_left < p_batch_size or v_busy = '{}';
+            exit when v_left < p_batch_size or v_busy = '{}' or v_holds;
             v_round.agents := v_busy[1:1];
             v_waits := true;
             v_busy := '{}';
@@ -73,7 +75,8 @@ begin
                 select l.moved, l.room into v_moved, v_room from forebay._open_line(v_agent, v_waits) as l;
                 return query select * from forebay._claim(
                     v_worker, v_agent,
-                    least(v_room, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer), v_round.floor
+                    least(v_room, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer), v_round.floor,
+                    v_waits
                 );
                 get diagnostics v_got = row_count;
                 if v_got = 0 then
@@ -81,6 +84,7 @@ begin
                     if v_moved = 0 then
                         raise exception 'nothing to claim for %', v_agent using errcode = 'QF902';
                     end if;
+                    v_holds := true;
                 end if;
             exception
                 when lock_not_available then

@@ -1,0 +1,35 @@
+create or replace function forebay._line(
+    p_agent forebay.agents,
+    p_limit integer,
+    p_floor integer,
+    p_now   timestamptz,
+    p_locks boolean
+)
+    returns forebay.lined_up[]
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The first p_limit tasks in the agent's line that have priority p_floor and more (null: any).
+--
+-- With p_locks those that nobody else holds; without it, those that are due and not woken yet stand in line too. Tasks of a
+-- customer whose cap is reached do not.
+--
+-- Locks  with p_locks the tasks, without waiting
+declare
+    v_learned forebay.learned;
+    v_capped  text[] := '{}';
+begin
+    if forebay._is_weighed(p_agent) then
+        v_learned := forebay._learned(p_agent.agent);
+        v_capped := forebay._capped_customers(p_now);
+    end if;
+    if p_agent.aging is not null or p_agent.is_fair_by_customer then
+        return forebay._ranked_line(p_agent, p_limit, p_floor, p_now, p_locks, v_capped, v_learned);
+    end if;
+    return forebay._strict_line(p_agent, p_limit, p_floor, p_now, p_locks, v_capped, v_learned);
+end;
+$function$;
+
+comment on function forebay._line is 'The first p_limit tasks in the agent''s line that have priority p_floor and more (null: any).';

@@ -1,0 +1,35 @@
+create or replace function forebay._pick(
+    p_agent forebay.agents,
+    p_limit integer,
+    p_floor integer,
+    p_now   timestamptz,
+    p_locks boolean
+)
+    returns forebay.lined_up[]
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The tasks that may start now, in order, p_limit of them at most, of priority p_floor and more (null: any).
+--
+-- Where not all of the first p_limit in line fit, 100 more are looked at.
+--
+-- Locks  with p_locks those that were looked at, without waiting
+declare
+    v_line forebay.lined_up[] := forebay._line(p_agent, p_limit, p_floor, p_now, p_locks);
+    v_fit  forebay.fit;
+begin
+    if v_line = '{}' or not forebay._is_weighed(p_agent) then
+        return v_line;
+    end if;
+    v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now);
+    if v_fit.reason is not null and cardinality(v_line) = p_limit then
+        v_line := forebay._line(p_agent, p_limit + 100, p_floor, p_now, p_locks);
+        v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now);
+    end if;
+    return array(select v_line[places.place] from unnest(v_fit.places) with ordinality as places (place, n) order by places.n);
+end;
+$function$;
+
+comment on function forebay._pick is 'The tasks that may start now, in order, p_limit of them at most, of priority p_floor and more (null: any).';
