@@ -90,6 +90,8 @@ create index task_attempts_open_of_customer on forebay.task_attempts (customer)
 where finished_at is null and customer is not null;
 create index task_attempts_unpriced on forebay.task_attempts (agent, finished_at)
 where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released';
+create index task_attempts_unpriced_of_customer on forebay.task_attempts (customer, finished_at)
+where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released' and customer is not null;
 
 alter table forebay.attempt_usage add column pages numeric;
 alter table forebay.attempt_usage add column usd numeric;

@@ -11,6 +11,7 @@ forebay.quota_slots, forebay.quota_limits, forebay.quotas;
 alter table forebay.attempt_usage drop column pages, drop column usd, drop column counted_usd;
 alter table forebay.agent_budgets drop column turn;
 drop index forebay.task_attempts_asking, forebay.task_attempts_open_of_customer, forebay.task_attempts_unpriced,
+forebay.task_attempts_unpriced_of_customer,
 forebay.task_attempts_measured, forebay.task_attempts_started, forebay.tasks_shared;
 alter table forebay.task_attempts
 drop column customer, drop column expected_input_tokens, drop column expected_output_tokens, drop column expected_calls,
