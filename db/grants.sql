@@ -18,23 +18,24 @@ forebay.dequeue, forebay.record_run, forebay.renew_leases, forebay.release,
 forebay.adopt, forebay.observe_run, forebay.runs_to_cancel, forebay.sweep
 to forebay_worker;
 
--- agent: reports what became of an attempt
+-- agent: asks before a call, and reports what became of an attempt
 grant execute on function
-forebay.complete, forebay.complete_many, forebay.fail,
+forebay.may_call, forebay.complete, forebay.complete_many, forebay.fail,
 forebay.report_usage, forebay.report_progress, forebay.callback
 to forebay_agent;
 
 -- operator: defines agents, quotas, customers and prices, and acts on tasks and agents
 grant execute on function
-forebay.register_agent, forebay.register_customer, forebay.register_price, forebay.lift_spend_cap,
-forebay.pause_agent, forebay.resume_agent, forebay.open_installation,
+forebay.register_agent, forebay.register_quota, forebay.register_customer, forebay.register_price,
+forebay.pause_agent, forebay.resume_agent, forebay.lift_spend_cap, forebay.open_installation,
 forebay.cancel, forebay.retry, forebay.reprocess, forebay.reprioritize
 to forebay_operator;
 
 -- viewer: sees everything but documents and results
 grant execute on function
 forebay.task_counts, forebay.list_tasks, forebay.task_detail, forebay.explain_task,
-forebay.batch_progress, forebay.agent_status, forebay.customer_status, forebay.list_prices, forebay.health
+forebay.batch_progress, forebay.agent_status, forebay.quota_status, forebay.customer_status,
+forebay.list_prices, forebay.health
 to forebay_viewer;
 
 -- reader: sees documents and results

@@ -20,15 +20,16 @@ select results_eq(
     from callers as c inner join functions as f on has_function_privilege(c.role, f.oid, 'execute')
     group by c.caller order by c.caller $$,
     $$ values
-        ('agent', 'callback complete complete_many fail report_progress report_usage schema_version server_time'),
+        ('agent', 'callback complete complete_many fail may_call report_progress report_usage schema_version '
+            || 'server_time'),
         ('operator', 'cancel lift_spend_cap open_installation pause_agent register_agent register_customer '
-            || 'register_price reprioritize reprocess resume_agent retry schema_version server_time'),
+            || 'register_price register_quota reprioritize reprocess resume_agent retry schema_version server_time'),
         ('reader', 'schema_version server_time task_result'),
         ('submitter',
             'batch_tasks cancel_batch enqueue enqueue_many open_batch retry_batch schema_version server_time'),
         ('upkeep', 'schema_version server_time sweep'),
         ('viewer', 'agent_status batch_progress customer_status explain_task health list_prices list_tasks '
-            || 'schema_version server_time task_counts task_detail'),
+            || 'quota_status schema_version server_time task_counts task_detail'),
         ('worker', 'adopt dequeue observe_run record_run release renew_leases runs_to_cancel '
             || 'schema_version server_time sweep') $$,
     'each role may call the functions of its folder'
