@@ -6,8 +6,49 @@ create or replace function forebay._spend(p_attempt_id bigint)
     set search_path = pg_catalog, pg_temp
 as $function$
 -- Bring what the attempt cost up to date, and note the difference as spent; the caller holds its row.
+--
+-- A call costs what was reported, else what its model's price makes of it. The calls of the more complete source count, never
+-- of two. Each call is spent on the UTC day that it was made.
+--
+-- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts.cost_usd
+declare
+    v_source text;
 begin
-    return;
+    update forebay.attempt_usage as u
+    set usd = priced.usd
+    from (
+        select c.source, c.call_id, coalesce(c.cost_usd, forebay._price_call(c, forebay._called_at(c, a.started_at))) as usd
+        from forebay.attempt_usage as c
+        inner join forebay.task_attempts as a on a.attempt_id = c.attempt_id
+        where c.attempt_id = p_attempt_id and c.usd is null
+    ) as priced
+    where u.attempt_id = p_attempt_id and u.source = priced.source and u.call_id = priced.call_id and priced.usd is not null;
+
+    v_source := forebay._usage_source(p_attempt_id);
+    with calls as (
+        select
+            u.source, u.call_id, a.agent, coalesce(a.customer, '') as customer, u.counted_usd,
+            case when u.source = v_source then u.usd end as counts, forebay._called_at(u, a.started_at) as called_at
+        from forebay.attempt_usage as u
+        inner join forebay.task_attempts as a on a.attempt_id = u.attempt_id
+        where u.attempt_id = p_attempt_id
+            and u.counted_usd is distinct from case when u.source = v_source then u.usd end
+    ), counted as (
+        update forebay.attempt_usage as u
+        set counted_usd = c.counts
+        from calls as c
+        where u.attempt_id = p_attempt_id and u.source = c.source and u.call_id = c.call_id
+    )
+    insert into forebay.spend_entries (attempt_id, agent, customer, spent_at, usd)
+    select
+        p_attempt_id, c.agent, c.customer, min(c.called_at), sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0))
+    from calls as c
+    group by c.agent, c.customer, forebay._utc_day(c.called_at)
+    having sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0)) <> 0;
+
+    update forebay.task_attempts as a
+    set cost_usd = (select sum(u.counted_usd) from forebay.attempt_usage as u where u.attempt_id = p_attempt_id)
+    where a.attempt_id = p_attempt_id;
 end;
 $function$;
 

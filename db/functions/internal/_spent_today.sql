@@ -10,11 +10,13 @@ create or replace function forebay._spent_today(
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its open attempts may add.
+-- What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its attempts may cost beyond it.
 --
--- Each sum reads both tables of spending in one statement, so that an entry that is folded meanwhile counts once.
+-- Those are the open ones, and those that ended on that day and whose cost nobody told. Spending is read from both tables in
+-- one statement, so that an entry that is folded meanwhile counts once.
 declare
-    v_day date := forebay._utc_day(p_now);
+    v_day   date := forebay._utc_day(p_now);
+    v_since timestamptz := date_trunc('day', p_now, 'UTC');
 begin
     if p_customer is null then
         select coalesce(sum(s.usd), 0) into recorded from (
@@ -22,9 +24,13 @@ begin
             union all
             select e.usd from forebay.spend_entries as e where e.agent = p_agent and forebay._utc_day(e.spent_at) = v_day
         ) as s;
-        select coalesce(sum(greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0)), 0) into projected
-        from forebay.task_attempts as a
-        where a.agent = p_agent and a.finished_at is null;
+        select coalesce(sum(forebay._unpaid_usd(o.attempt)), 0) into projected from (
+            select a as attempt from forebay.task_attempts as a where a.agent = p_agent and a.finished_at is null
+            union all
+            select a from forebay.task_attempts as a
+            where a.agent = p_agent and a.finished_at >= v_since
+                and a.finished_at is not null and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released'
+        ) as o;
     else
         select coalesce(sum(s.usd), 0) into recorded from (
             select d.usd from forebay.daily_spend as d
@@ -33,11 +39,15 @@ begin
             select e.usd from forebay.spend_entries as e
             where e.customer = p_customer and e.customer <> '' and forebay._utc_day(e.spent_at) = v_day
         ) as s;
-        select coalesce(sum(greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0)), 0) into projected
-        from forebay.task_attempts as a
-        where a.customer = p_customer and a.finished_at is null;
+        select coalesce(sum(forebay._unpaid_usd(o.attempt)), 0) into projected from (
+            select a as attempt from forebay.task_attempts as a where a.customer = p_customer and a.finished_at is null
+            union all
+            select a from forebay.task_attempts as a
+            where a.customer = p_customer and a.finished_at >= v_since
+                and a.finished_at is not null and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released'
+        ) as o;
     end if;
 end;
 $function$;
 
-comment on function forebay._spent_today is 'What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its open attempts may add.';
+comment on function forebay._spent_today is 'What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its attempts may cost beyond it.';
