@@ -36,6 +36,11 @@ class StandaloneAttempt:
     def usage(self, call: Mapping[str, Any]) -> None:
         """Nobody counts."""
 
+    def wait_to_call(
+        self, tokens: int, output_tokens: int | None = None, call_id: str | None = None
+    ) -> None:
+        """Go on: nobody shares a quota."""
+
     def cancelled(self) -> bool:
         return self.is_stopped()
 

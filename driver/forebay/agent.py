@@ -51,6 +51,18 @@ class Attempt(Protocol):
         """
         ...
 
+    def wait_to_call(
+        self, tokens: int, output_tokens: int | None = None, call_id: str | None = None
+    ) -> None:
+        """Wait until the agent's quotas let a model call of so many tokens in all begin.
+
+        output_tokens is what the answer may take of them; None: what the agent's usually take.
+        Say with `usage` under the same call_id what it used as soon as it is over, also when it
+        failed: until then the quotas count what was asked for. Raises Retry when the attempt is to
+        stop.
+        """
+        ...
+
     def cancelled(self) -> bool:
         """Tell whether the work is no longer wanted; the agent then stops as soon as it can."""
         ...

@@ -15,6 +15,7 @@ from forebay.errors import ConnectError, ForebayError
 from forebay.leases import read_clock
 from forebay.logs import EventLog, first_line
 from forebay.pool import Database
+from forebay.turns import wait_for_turn
 
 log = EventLog(__name__)
 
@@ -69,6 +70,14 @@ class RunningAttempt:
             except (psycopg.Error, ForebayError) as error:
                 log.warning("usage_refused", reason=first_line(error))
             del self._unsent[0]
+
+    def wait_to_call(
+        self, tokens: int, output_tokens: int | None = None, call_id: str | None = None
+    ) -> None:
+        """Wait until the agent's quotas let a model call begin; raises Retry on a stop."""
+        self.send_usage()
+        call = {"tokens": tokens, "output_tokens": output_tokens, "call_id": call_id}
+        wait_for_turn(self, lambda: self.call(calls.may_call, **call))
 
     def cancelled(self) -> bool:
         """Tell whether to stop: the task was cancelled, the lease lost, or the daemon stops."""

@@ -27,6 +27,7 @@ class RecordedAttempt:
     agent: str = "documents"
     reports: list[tuple[int, int]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
+    asked: list[tuple[int, int | None, str | None]] = field(default_factory=list)
     time_left: float = math.inf
 
     def progress(self, done: int, total: int) -> None:
@@ -34,6 +35,15 @@ class RecordedAttempt:
 
     def usage(self, call: Mapping[str, Any]) -> None:
         self.calls.append(dict(call))
+
+    def paid(self) -> list[dict[str, Any]]:
+        """Return the calls that used something."""
+        return [call for call in self.calls if call.get("input_tokens")]
+
+    def wait_to_call(
+        self, tokens: int, output_tokens: int | None = None, call_id: str | None = None
+    ) -> None:
+        self.asked.append((tokens, output_tokens, call_id))
 
     def cancelled(self) -> bool:
         return self.cancel_after is not None and len(self.reports) >= self.cancel_after

@@ -97,6 +97,23 @@ def test_every_call_is_reported(server: ModelServer, attempt: RecordedAttempt) -
     assert 50 <= call["latency_ms"] < 10_000
 
 
+def test_every_call_waits_for_its_turn(server: ModelServer, attempt: RecordedAttempt) -> None:
+    """It asks under its name for a little more than it takes: for prompt, schema and an answer."""
+    read(server, attempt, *statement_pages(40), CONTEXT_TOKENS="8000")
+    assert len(attempt.asked) == len(attempt.calls) > 5
+    for (tokens, output, call_id), call in zip(attempt.asked, attempt.calls, strict=True):
+        assert call_id == call["call_id"]
+        assert output is not None
+        assert 1 <= (tokens - output) / call["input_tokens"] < 1.5
+
+
+def test_a_repair_waits_for_its_own_turn(server: ModelServer, attempt: RecordedAttempt) -> None:
+    """A second call is asked for by itself."""
+    server.simulation.queued.append(Fault("no_json"))
+    read(server, attempt, page(1, *INVOICE))
+    assert [call_id for _, _, call_id in attempt.asked] == ["extract-1", "extract-1-repair"]
+
+
 def test_tokens_that_were_cached_are_reported(
     server: ModelServer, attempt: RecordedAttempt
 ) -> None:
@@ -312,8 +329,8 @@ def test_a_context_that_is_smaller_than_configured_halves_chunks(
     found = model.extract(statement_pages(20), attempt, MemoryCheckpoints())
     assert [line.page for line in found.lines] == [n for n in range(1, 21) for _ in range(40)]
     assert values(found)["total"] == "4711.00"
-    refused = len(server.simulation.requests) - len(attempt.calls)
-    assert 1 <= refused < len(attempt.calls)
+    refused = len(server.simulation.requests) - len(attempt.paid())
+    assert 1 <= refused < len(attempt.paid())
 
 
 def test_a_chunk_that_was_refused_as_too_long_makes_later_ones_smaller(
@@ -322,8 +339,8 @@ def test_a_chunk_that_was_refused_as_too_long_makes_later_ones_smaller(
     """Only the first chunk finds out how little the endpoint takes."""
     server.simulation.context_tokens = 4000
     read(server, attempt, *statement_pages(80))
-    assert len(attempt.calls) > 12
-    assert len(server.simulation.requests) - len(attempt.calls) <= 4
+    assert len(attempt.paid()) > 12
+    assert len(server.simulation.requests) - len(attempt.paid()) <= 4
 
 
 def test_a_context_that_holds_nothing_fails_for_good(
@@ -378,10 +395,10 @@ def test_what_was_paid_for_is_not_paid_twice(server: ModelServer, attempt: Recor
     server.simulation.queued.extend([Fault("slow", seconds=0.01)] * 2 + [Fault("server_error")])
     with pytest.raises(Retry):
         model.extract(statement_pages(12), attempt, kept)
-    before = len(attempt.calls)
+    before = len(attempt.paid())
     assert before == 2
     assert model.extract(statement_pages(12), attempt, kept) == whole
-    calls = [call["call_id"] for call in attempt.calls]
+    calls = [call["call_id"] for call in attempt.paid()]
     assert len(calls) == len(set(calls)) > before
 
 

@@ -147,12 +147,27 @@ def test_a_refusal_that_used_tokens_is_reported(server: ModelServer) -> None:
     assert call["input_tokens"] > 500
 
 
-def test_a_refusal_that_used_nothing_is_not_reported(server: ModelServer) -> None:
-    """A refused call is no usage."""
-    server.simulation.fault = Fault("rate_limited")
+def test_a_refused_call_gives_back_what_it_asked_for(server: ModelServer) -> None:
+    """It is reported to have used nothing; what is unknown after a failure stays unknown."""
+    server.simulation.queued.extend([Fault("rate_limited"), Fault("server_error")])
     attempt = RecordedAttempt({})
     refused(server, attempt)
-    assert attempt.calls == []
+    refused(server, attempt)
+    limited, failed = attempt.calls
+    assert (limited["input_tokens"], limited["output_tokens"]) == (0, 0)
+    assert "input_tokens" not in failed
+    assert failed["call_id"] == limited["call_id"] == "extract-1"
+
+
+def test_a_call_that_takes_too_long_is_reported(server: ModelServer) -> None:
+    """What it used is not known."""
+    server.simulation.fault = Fault("hang", seconds=30)
+    attempt = RecordedAttempt({})
+    with pytest.raises(Retry):
+        model_at(server, TIMEOUT="1").extract([page(1, *INVOICE)], attempt, MemoryCheckpoints())
+    (call,) = attempt.calls
+    assert call["call_id"] == "extract-1"
+    assert "input_tokens" not in call
 
 
 @pytest.mark.parametrize("fault", ["refusal", "answer_filtered", "prompt_filtered"])

@@ -16,7 +16,14 @@ from forebay.agent import Attempt, Retry
 from forebay.jsonb import mended
 from forebay_agents import stopping
 from forebay_agents.models import refusals
-from forebay_agents.models.answer import InvalidAnswer, Shape, read, response_format
+from forebay_agents.models.answer import (
+    InvalidAnswer,
+    Shape,
+    read,
+    response_format,
+    schema_text,
+)
+from forebay_agents.models.estimate import CallSize
 from forebay_agents.models.prompts import complaint
 from forebay_agents.models.settings import Endpoint
 
@@ -77,12 +84,15 @@ class Client:
         other refusal, for a stop, and for an answer that is none.
         """
         stopping.check(attempt, call.where)
+        size = _size(messages, shape)
+        attempt.wait_to_call(size.tokens, size.output_tokens, call.call_id)
+        started, clock = datetime.now(UTC), time.monotonic()
         send = partial(self._send, self._request(messages, shape))
         try:
             answer = stopping.wait_for(attempt, call.where, send, self.endpoint.timeout)
         except TimeoutError:  # some endpoints keep the connection busy until there is an answer
-            raise refusals.too_slow() from None
-        self._report(call, answer, attempt)
+            answer = _Answer(None, refusals.too_slow())
+        self._report(call, answer, started, time.monotonic() - clock, attempt)
         if answer.error is not None:
             raise refusals.meaning(answer.error, self.endpoint) from answer.error
         return _text(answer.body)
@@ -99,31 +109,31 @@ class Client:
         from forebay_agents.models.connection import connect, own_headers
 
         openai = self._openai = self._openai or connect(self.endpoint)
-        started, clock = datetime.now(UTC), time.monotonic()
-        body, error = None, None
         try:
             chat = openai.chat.completions.with_raw_response
             response = chat.create(**request, extra_headers=own_headers(openai))
-            body = _json(response.http_response.text)
+            return _Answer(_json(response.http_response.text))
+        except Retry as refused:
+            return _Answer(None, refused)
         except APIError as failed:
-            error = failed
-            body = _json(getattr(getattr(failed, "response", None), "text", ""))
-        return _Answer(body, error, started, round((time.monotonic() - clock) * 1000))
+            return _Answer(_json(getattr(getattr(failed, "response", None), "text", "")), failed)
 
-    def _report(self, call: Call, answer: _Answer, attempt: Attempt) -> None:
-        """Report the call; one that failed only where the endpoint says what it used."""
-        used = _used(answer.body)
-        if used or answer.error is None:
-            attempt.usage(
-                {
-                    "call_id": call.call_id,
-                    "source": "agent",
-                    "model": self.endpoint.name,
-                    "started_at": answer.started_at.isoformat(),
-                    "latency_ms": answer.latency_ms,
-                }
-                | used
-            )
+    def _report(
+        self, call: Call, answer: _Answer, started: datetime, seconds: float, attempt: Attempt
+    ) -> None:
+        """Report the call, also one that failed: what it asked the quotas for comes back."""
+        nothing = {"input_tokens": 0, "output_tokens": 0} if answer.is_refused else {}
+        attempt.usage(
+            {
+                "call_id": call.call_id,
+                "source": "agent",
+                "model": self.endpoint.name,
+                "started_at": started.isoformat(),
+                "latency_ms": round(seconds * 1000),
+            }
+            | nothing
+            | _used(answer.body)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +141,27 @@ class _Answer:
     """What came back: the JSON of the body, None if it is none, and the error if it is one."""
 
     body: Any
-    error: APIError | None
-    started_at: datetime
-    latency_ms: int
+    error: APIError | Retry | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        """Tell whether the endpoint refused the request before a model saw it."""
+        return 400 <= getattr(self.error, "status_code", 0) < 500
+
+
+def _size(messages: Sequence[Message], shape: type[BaseModel]) -> CallSize:
+    """Return about how many tokens a request with these messages takes."""
+    parts = [part for message in messages for part in _parts(message)]
+    texts = [part["text"] for part in parts if part["type"] == "text"]
+    document = "\n".join(texts[1:])
+    return CallSize.of(
+        "\n".join([*texts, schema_text(shape)]), document, pictures=len(parts) - len(texts)
+    )
+
+
+def _parts(message: Message) -> list[dict[str, Any]]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
 def _json(text: str) -> Any:

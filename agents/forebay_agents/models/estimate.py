@@ -1,4 +1,4 @@
-"""How many tokens a document's prompts have, told from its size alone.
+"""How many tokens a document's prompts and a call have, told from their sizes alone.
 
 The constants are measured on the samples: `python -m forebay_lab.prompt_sizes` prints how far off
 the estimates are.
@@ -30,6 +30,15 @@ DIGITS = 0.1
 
 ANSWER_SHARE = 2.0
 """Tokens of the answer for each token of text, at most: it repeats line items with their keys."""
+
+CAUTION = 1.1
+"""What a call is asked for, by its estimate: too little would be refused, too much comes back."""
+
+SHORTEST_ANSWER = 150
+"""Tokens of an answer that finds nothing."""
+
+PICTURE = 1_500
+"""Tokens that stand for a picture: as input, and of the answer that copies it."""
 
 SAFETY = 0.8
 """The share of the room that a chunk may take, since sizes are estimates."""
@@ -65,6 +74,21 @@ def chunk_tokens(context_tokens: int) -> int:
     The context holds LEAST_CONTEXT_TOKENS or more: settings see to that.
     """
     return int((context_tokens - PROMPT) / (1 + ANSWER_SHARE) * SAFETY)
+
+
+@dataclass(frozen=True, slots=True)
+class CallSize:
+    """About how many tokens a call takes in all, and how many of them its answer may have."""
+
+    tokens: int
+    output_tokens: int
+
+    @classmethod
+    def of(cls, prompt: str, document: str, pictures: int) -> "CallSize":
+        """Return the size of a call, of whose prompt the document's text is a part."""
+        given = TextSize.of(prompt, pages=0).tokens() * CAUTION + pictures * PICTURE
+        answer = TextSize.of(document, pages=0).tokens() + pictures * PICTURE + SHORTEST_ANSWER
+        return cls(math.ceil(given) + answer, answer)
 
 
 def estimate_tokens(

@@ -41,14 +41,16 @@ KINDS: dict[int, ErrorKind] = {
 """The kinds of the statuses that are tried again; all others are `infrastructure`."""
 
 
-def meaning(error: APIError, endpoint: Endpoint) -> Exception:
+def meaning(error: APIError | Retry, endpoint: Endpoint) -> Exception:
     """Return what to raise for an error of the `openai` package: ContextExceeded, Filtered, Retry.
 
-    No refusal is a Reject: none of them is the document's fault.
+    No refusal is a Reject: none of them is the document's fault. A Retry is what it is.
     """
     from openai import APIConnectionError, APIStatusError, APITimeoutError
 
     match error:
+        case Retry():
+            return error
         case APITimeoutError():
             return too_slow()
         case APIConnectionError():

@@ -14,15 +14,18 @@ from forebay import jsonb
 from forebay.agent import Result
 from forebay.failures import Failure
 from forebay.leases import Lease
-from forebay.rows import ClaimedAttempt
+from forebay.rows import CallPermit, ClaimedAttempt
+from forebay.turns import wait_for_turn
 
 
 class Notes(Protocol):
-    """Keep what handlers say of their attempts, until it is reported; from any thread."""
+    """Keep what handlers say of their attempts until it is reported, and ask; from any thread."""
 
     def note_progress(self, attempt_id: int, done: int, total: int) -> None: ...
 
     def note_usage(self, attempt_id: int, call: dict[str, Any]) -> None: ...
+
+    def may_call(self, attempt_id: int, **call: Any) -> CallPermit: ...
 
 
 class Task:
@@ -59,6 +62,16 @@ class Task:
         It is kept while the database is away. What is refused is logged: it costs no attempt.
         """
         self._notes.note_usage(self.attempt_id, dict(call))
+
+    def wait_to_call(
+        self, tokens: int, output_tokens: int | None = None, call_id: str | None = None
+    ) -> None:
+        """Wait until the agent's quotas let a model call of so many tokens in all begin.
+
+        As `forebay.agent.Attempt` says. It blocks: a coroutine calls it by `asyncio.to_thread`.
+        """
+        call = {"tokens": tokens, "output_tokens": output_tokens, "call_id": call_id}
+        wait_for_turn(self, lambda: self._notes.may_call(self.attempt_id, **call))
 
 
 @dataclass(frozen=True, slots=True)

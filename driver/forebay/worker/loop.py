@@ -63,7 +63,7 @@ class WorkLoop:
         self._stop = threading.Event()
         self._hurry = threading.Event()
         self._crew = Crew(handler, terms.concurrency, self._done)
-        self._reporter = Reporter(self._connection, self._ended)
+        self._reporter = Reporter(self._connection, self._ended, self._woken.set)
         self._keeper = LeaseKeeper(database, terms.name)
         self._listener = Listener(database, self._notify)
 

@@ -15,7 +15,7 @@ from forebay.calls import worker as worker_calls
 from forebay.errors import ForebayError
 from forebay.failures import Failure
 from forebay.logs import EventLog, first_line
-from forebay.rows import TaskStatus
+from forebay.rows import CallPermit, TaskStatus
 from forebay.worker.handling import NotStarted, Outcome, Success
 
 log = EventLog(__name__)
@@ -36,13 +36,14 @@ class Reporter:
     """Bring outcomes to the database and tell `ended(attempt_id, status, is_finished)` of each.
 
     is_finished says that this report ended the task; a status of None that it could not be made.
-    While the database is away its error is raised, and what was not told of has to be reported
-    again; a report twice does no harm.
+    `wake` is called when there is something to report. While the database is away its error is
+    raised, and what was not told of has to be reported again; a report twice does no harm.
     """
 
-    def __init__(self, connect: Connect, ended: Ended) -> None:
+    def __init__(self, connect: Connect, ended: Ended, wake: Callable[[], None]) -> None:
         self._connect = connect
         self._ended = ended
+        self._wake = wake
         self._progress: dict[int, tuple[int, int]] = {}
         self._progress_at = 0.0
         self._usage: deque[tuple[int, dict[str, Any]]] = deque()
@@ -70,6 +71,12 @@ class Reporter:
     def note_usage(self, attempt_id: int, call: dict[str, Any]) -> None:
         """Keep what a model call used until it is reported; from any thread, and never waiting."""
         self._usage.append((attempt_id, call))
+        self._wake()  # until it is reported, quotas count what the call asked for
+
+    def may_call(self, attempt_id: int, **call: Any) -> CallPermit:
+        """Ask at once whether a model call may begin; from any thread. Raises what forbade it."""
+        with self._connect() as connection:
+            return calls.may_call(connection, attempt_id=attempt_id, **call)
 
     def show_progress(self, in_hand: Container[int]) -> None:
         """Show how far attempts are; what cannot be shown is dropped: the next one tells more."""

@@ -1,0 +1,71 @@
+"""Wait for a model call's turn: one rule, wherever the agent runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import psycopg
+
+from forebay.agent import Attempt, Retry
+from forebay.errors import ConnectError, ForebayError
+from forebay.logs import EventLog, first_line
+from forebay.rows import CallPermit
+
+log = EventLog(__name__)
+
+AWAY = (psycopg.OperationalError, psycopg.InterfaceError, ConnectError)
+UNANSWERED = 60.0  # seconds without an answer of the database after which a call goes on
+ASK_AGAIN = 0.5  # seconds between tries while the database is away
+LOOK_EVERY = 0.1  # seconds between two looks at whether to stop
+SHORTEST, LONGEST = 0.05, 30.0  # seconds between two asks: a limit may be raised meanwhile
+
+
+def wait_for_turn(attempt: Attempt, ask: Callable[[], CallPermit]) -> None:
+    """Ask until the answer is go. Raises Retry when the attempt is to stop.
+
+    A database that is away, or refuses to be asked, does not keep an agent from its work: after a
+    minute, or at once, the call goes on, and the provider's own limit is what holds it.
+    """
+    began = answered_at = time.monotonic()
+    while True:
+        _check(attempt)
+        pause = ASK_AGAIN
+        try:
+            permit = ask()
+        except AWAY as error:
+            if time.monotonic() - answered_at > UNANSWERED:
+                return _not_asked(attempt, error)
+        except (psycopg.Error, ForebayError) as error:
+            return _not_asked(attempt, error)
+        else:
+            if permit.decision == "go":
+                return _waited(attempt, time.monotonic() - began)
+            if permit.decision == "stop":
+                raise Retry("The attempt does not hold its task any more.")
+            answered_at = time.monotonic()
+            pause = permit.waits.total_seconds() if permit.waits else SHORTEST
+        _sleep(attempt, min(max(pause, SHORTEST), LONGEST))
+
+
+def _sleep(attempt: Attempt, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, LOOK_EVERY))
+        _check(attempt)
+
+
+def _check(attempt: Attempt) -> None:
+    if attempt.cancelled():
+        raise Retry("Stopped on request while a model call waited for its turn.")
+    if attempt.seconds_left() <= 0:
+        raise Retry("The attempt's time was over while a model call waited.", kind="timeout")
+
+
+def _waited(attempt: Attempt, seconds: float) -> None:
+    if seconds >= SHORTEST:
+        log.info("call_waited", attempt_id=attempt.attempt_id, seconds=round(seconds, 3))
+
+
+def _not_asked(attempt: Attempt, error: Exception) -> None:
+    log.warning("call_not_asked", attempt_id=attempt.attempt_id, reason=first_line(error))
