@@ -355,13 +355,14 @@ class QuotaState:
 
 @dataclass(frozen=True, slots=True)
 class CallPermit:
-    """The answer of `may_call`: wait means to ask again at wait_until, stop to end the attempt.
+    """The answer of `may_call`: wait means to ask again after `waits`, stop to end the attempt.
 
     While it waits, quota, unit, needs and has say for what; reason is the sentence.
     """
 
     decision: CallDecision
     wait_until: datetime | None
+    waits: timedelta | None
     quota: str | None
     unit: LimitUnit | None
     needs: Decimal | None
