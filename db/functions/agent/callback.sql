@@ -16,7 +16,7 @@ as $function$
 -- "result", "confidence", "error", "retryable", "retry_after_seconds", "usage"}}. Usage is recorded first, whatever the type.
 --
 -- Returns    {"task_id", "status", "effect"}: effect is completed, retrying, failed, kept, recorded or none
--- Writes     forebay.tasks, forebay.task_attempts, forebay.attempt_usage, forebay.agent_settlements
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.attempt_usage, forebay.agent_settlements, forebay.refusals
 -- Locks      the task, then its attempts, by id
 -- Errors     22023  a key is missing or of a wrong type
 --            QF304  there is no such attempt, or it is not the task's

@@ -17,10 +17,13 @@ create or replace function forebay.fail(
 as $function$
 -- Report that an attempt failed: the task goes back in line after p_retry_after (null: the agent's backoff), or fails.
 --
--- p_error is an object with kind and message and anything else; an unknown kind counts as agent_bug.
+-- p_error is an object with kind and message and anything else; an unknown kind counts as agent_bug. The table
+-- error_policies says what follows from the kind: whether it is final whatever p_retryable says, whether an attempt is
+-- spent, how long the task waits when p_retry_after is null, and whether the agent pauses so long. The pause is for all
+-- who share the quota, if the error has one under "quota" that the agent draws on, or the agent draws on just one.
 --
 -- Returns    the task's status after it
--- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements, forebay.refusals
 -- Locks      the task, then its attempts, by id
 -- Errors     22023  p_error is no object, p_retryable is null, or p_retry_after is negative or above a year
 --            QF304  there is no such attempt

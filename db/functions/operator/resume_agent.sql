@@ -7,9 +7,12 @@ create or replace function forebay.resume_agent(p_agent text, p_reason text defa
 as $function$
 -- End an agent's pause. p_agent null means every agent.
 --
+-- It may be an operator's or one that a provider asked for; that of a quota ends for all who draw on it. Limits that were
+-- lowered by a refusal stay so, and grow from now.
+--
 -- Returns    how many agents were paused before
--- Writes     forebay.agents, forebay.audit_log
--- Locks      the agents, by name
+-- Writes     forebay.agents, forebay.audit_log, forebay.refusals
+-- Locks      the agents, by name, then the refusals, by id
 -- Errors     QF301  no such agent
 -- Called by  forebay_operator
 begin

@@ -12,6 +12,8 @@ create or replace function forebay.retry(
 as $function$
 -- Put failed and cancelled tasks back in line, with fresh attempts; p_priority null keeps theirs.
 --
+-- Releases and deferrals are counted afresh too.
+--
 -- Returns    one row a distinct id, by id; effect is retried, none (nothing to retry) or unknown
 -- Writes     forebay.tasks, forebay.audit_log
 -- Locks      the tasks, by id

@@ -1,6 +1,6 @@
 -- retry: a failed or cancelled task starts afresh, and its history stays.
 begin;
-select plan(7);
+select plan(8);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -8,7 +8,8 @@ select given($$
     select forebay.enqueue('a', '{}', 9), forebay.enqueue('a', '{}', 8), forebay.enqueue('a', '{}');
     select forebay.dequeue('w', p_batch_size => 2);
     select forebay.complete(101, '1'), forebay.fail(102, '{}');
-    select forebay.cancel('{3}')
+    select forebay.cancel('{3}');
+    update forebay.tasks set release_count = 1, deferral_count = 2, deferred_since = noon() where task_id = 2
 $$);
 set local role forebay_operator;
 select results_eq(
@@ -22,6 +23,11 @@ select results_eq(
     $$ select attempt_count, attempt_no, priority, error, finished_at from forebay.tasks where task_id = 2 $$,
     $$ values (0, 1, 10::smallint, null::jsonb, null::timestamptz) $$,
     'attempt_count is zero again, attempt_no goes on'
+);
+select results_eq(
+    $$ select release_count, deferral_count, deferred_since from forebay.tasks where task_id = 2 $$,
+    $$ values (0, 0, null::timestamptz) $$,
+    'and so are releases and deferrals'
 );
 select results_eq(
     $$ select attempt_no from forebay.dequeue('w') $$, array[2], 'the next attempt has the next number'
