@@ -13,7 +13,7 @@ declare
     v_since timestamptz := date_trunc('day', p_now, 'UTC');
 begin
     if not exists (select from forebay.customers as c where c.max_usd_per_day is not null) then
-        return '{}';
+        return array[]::text[];
     end if;
     return array(
         select c.customer
