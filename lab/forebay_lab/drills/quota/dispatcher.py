@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from dataclasses import dataclass
 from datetime import timedelta
-from multiprocessing.synchronize import Barrier, Event
+from multiprocessing.synchronize import Barrier
 
 from forebay.worker import Task, Worker
 from forebay_lab.drills.quota.cells import Throttle
 from forebay_lab.drills.quota.client import ModelClient
 from forebay_lab.drills.quota.scale import Scale
-from forebay_lab.drills.quota.throttles import Gate, run_asking, run_bold
+from forebay_lab.drills.quota.throttles import LOOK_AGAIN, Gate, Stop, run_asking, run_bold
 from forebay_lab.drills.quota.workload import Call
 
 POLL = 1.0
@@ -31,7 +32,7 @@ class Order:
     scale: Scale
     gate: Gate
     ready: Barrier
-    stop: Event
+    stop: Stop
 
 
 def main(order: Order) -> None:
@@ -58,7 +59,8 @@ def main(order: Order) -> None:
             run_bold(task, calls, client, order.stop)
 
     def end() -> None:
-        order.stop.wait()
+        while not order.stop.is_set():
+            time.sleep(LOOK_AGAIN)
         worker.stop()
 
     threading.Thread(target=end, daemon=True).start()

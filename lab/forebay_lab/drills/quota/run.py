@@ -6,7 +6,7 @@ import multiprocessing
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from datetime import timedelta
@@ -21,7 +21,7 @@ from forebay_lab.drills.quota import dispatcher
 from forebay_lab.drills.quota.cells import CONCURRENT_CALLS, MAX_TASKS, SLOTS, Cell, Plan
 from forebay_lab.drills.quota.dispatcher import Order
 from forebay_lab.drills.quota.measure import Limits, Measures, measure, read
-from forebay_lab.drills.quota.throttles import Gate
+from forebay_lab.drills.quota.throttles import Gate, Stop
 from forebay_lab.drills.quota.workload import BUDGET, Task, tasks
 
 FEED_EVERY = 0.05
@@ -37,6 +37,10 @@ PATIENCE = 30.0
 """Real seconds for a process to start or to end."""
 
 
+class DrillFailed(Exception):
+    """A part of the drill died, so that there is nothing to measure."""
+
+
 def run_cell(dsn: str, cell: Cell, plan: Plan, agent: str, log: Path) -> Measures:
     """Run a cell on a database that has the schema; agent is a name that is new there."""
     period = plan.scale.minute
@@ -45,10 +49,9 @@ def run_cell(dsn: str, cell: Cell, plan: Plan, agent: str, log: Path) -> Measure
     work = tasks(plan.seed, cell.largest, cell.bias, plan.minutes)
     with psycopg.connect(dsn, autocommit=True) as conn, _model_server(cell, limits, log) as url:
         _register(conn, cell, limits, agent, plan)
-        with _dispatchers(dsn, url, cell, plan, agent) as stop:
+        with _dispatchers(dsn, url, cell, plan, agent) as check:
             until = time.monotonic() + plan.scale.real(60 * plan.minutes)
-            arrivals = _feed(conn, work, agent, plan, until)
-            stop()
+            arrivals = _feed(conn, work, agent, plan, until, check)
     return measure(read(log), limits, arrivals, until)
 
 
@@ -66,7 +69,7 @@ def _model_server(cell: Cell, limits: Limits, log: Path) -> Iterator[str]:
         assert server.stdout is not None
         name, _, url = server.stdout.readline().strip().partition("=")
         if name != "FOREBAY_MODEL_BASE_URL":
-            raise RuntimeError("the model server did not start")
+            raise DrillFailed("The model server did not start; what it said stands above.")
         yield url
     finally:
         server.terminate()
@@ -100,8 +103,10 @@ def _register(
 
 
 @contextmanager
-def _dispatchers(dsn: str, url: str, cell: Cell, plan: Plan, agent: str) -> Iterator[Any]:
-    """Start the dispatchers and wait until all are at work; gives what stops them."""
+def _dispatchers(
+    dsn: str, url: str, cell: Cell, plan: Plan, agent: str
+) -> Iterator[Callable[[], None]]:
+    """Run the dispatchers during the block; gives what raises DrillFailed once one has died."""
     context = multiprocessing.get_context("spawn")
     order = Order(
         dsn=dsn,
@@ -112,17 +117,22 @@ def _dispatchers(dsn: str, url: str, cell: Cell, plan: Plan, agent: str) -> Iter
         scale=plan.scale,
         gate=Gate(context, BUDGET),
         ready=context.Barrier(cell.dispatchers + 1),
-        stop=context.Event(),
+        stop=Stop(context),
     )
     processes = [
         context.Process(target=dispatcher.main, args=(order,), daemon=True)
         for _ in range(cell.dispatchers)
     ]
+
+    def check() -> None:
+        if any(process.exitcode is not None for process in processes):
+            raise DrillFailed("A dispatcher died; what it said stands above.")
+
     for process in processes:
         process.start()
     try:
         order.ready.wait(PATIENCE)
-        yield order.stop.set
+        yield check
     finally:
         order.stop.set()
         _end(processes)
@@ -139,12 +149,18 @@ def _end(processes: Sequence[SpawnProcess]) -> None:
 
 
 def _feed(
-    conn: psycopg.Connection[Any], work: Sequence[Task], agent: str, plan: Plan, until: float
+    conn: psycopg.Connection[Any],
+    work: Sequence[Task],
+    agent: str,
+    plan: Plan,
+    until: float,
+    check: Callable[[], None],
 ) -> dict[int, float]:
     """Send every task when its time has come, and return when that was."""
     began = time.monotonic()
     arrivals: dict[int, float] = {}
     while (now := time.monotonic()) < until:
+        check()
         model_time = plan.scale.model(now - began)
         due = [task for task in work[len(arrivals) :] if task.arrives_at <= model_time]
         if due:
