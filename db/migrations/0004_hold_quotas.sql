@@ -174,11 +174,14 @@ create table forebay.attempt_calls (
     granted_at    timestamptz not null,
     input_tokens  bigint      not null,
     output_tokens bigint      not null,
+    is_over       boolean     not null default false,
     constraint attempt_calls_pkey primary key (attempt_id, call_no),
     constraint attempt_calls_attempt_fkey foreign key (attempt_id)
     references forebay.task_attempts (attempt_id) on delete cascade
 );
-comment on table forebay.attempt_calls is 'Calls that may_call granted and whose usage is not reported yet.';
+comment on table forebay.attempt_calls is 'Calls that may_call granted, until their tokens are reported.';
+comment on column forebay.attempt_calls.is_over is
+'It was reported, but not all of its tokens: what is not known keeps its grant.';
 
 create table forebay.refusals (
     refusal_id   bigint generated always as identity,
