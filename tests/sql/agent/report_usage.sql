@@ -1,6 +1,6 @@
 -- report_usage: a call counts once for each source; unknown numbers may be filled, known ones never change.
 begin;
-select plan(17);
+select plan(23);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -50,6 +50,34 @@ select throws_ok(
 select throws_ok(
     $$ select forebay.report_usage(101, '{"call_id": "9", "input_tokens": 1, "cached_tokens": 2}') $$,
     '22023', null, 'cached tokens are part of the input'
+);
+select given($$ select forebay.report_usage(101, '{"call_id": "9", "input_tokens": 5}') $$);
+select lives_ok(
+    $$ select forebay.report_usage(101, '{"call_id": "9", "cached_tokens": 6}') $$,
+    'also when the two come one after the other: then all of the input is cached'
+);
+select throws_ok(
+    $$ select forebay.report_usage(101, '{"call_id": "9", "cost_usd": -0.01}') $$, '22023', null, 'a cost is not negative'
+);
+select throws_ok(
+    $$ select forebay.report_usage(101, '{"call_id": "9", "pages": 1e10}') $$, '22023', null, 'pages have their range'
+);
+select is_empty($$ select * from forebay.spend_entries $$, 'without a price nothing is known to be spent');
+select given($$
+    select forebay.register_price('m', p_usd_per_m_input => 3, p_usd_per_m_output => 15, p_usd_per_page => 0.01);
+    select forebay.report_usage(101, '{"call_id": "3", "model": "m", "input_tokens": 1000, "output_tokens": 100,
+        "cached_tokens": 400, "pages": 2}')
+$$);
+select results_eq(
+    $$ select call_id, usd from forebay.attempt_usage where usd is not null $$,
+    $$ values ('3', 0.0245) $$,
+    'a call is priced when all that its price needs is known'
+);
+select results_eq(
+    $$ select a.cost_usd, e.attempt_id, e.agent, e.customer, e.spent_at, e.usd
+    from forebay.task_attempts as a, forebay.spend_entries as e $$,
+    $$ values (0.0245, 101::bigint, 'a', '', noon(), 0.0245) $$,
+    'its cost is the attempt''s, and spent'
 );
 select throws_ok($$ select forebay.report_usage(101, null) $$, '22023', null, 'usage is given');
 select throws_ok($$ select forebay.report_usage(101, '5') $$, '22023', null, 'as an object or an array');
