@@ -113,7 +113,7 @@ create table forebay.quotas (
     constraint quotas_headroom_range check (headroom >= 0 and headroom < 1)
 ) with (fillfactor = 50);
 comment on table forebay.quotas is 'One row a provider''s quota, shared by the agents that name it. Its row is the quota''s lock.';
-comment on column forebay.quotas.headroom is 'The share of each limit that is left unused.';
+comment on column forebay.quotas.headroom is 'The share of each window that is left unused.';
 
 create table forebay.quota_limits (
     quota       text        not null,

@@ -16,13 +16,13 @@ create or replace function forebay._calls_ahead(
 as $function$
 -- The calls that wait for the quota since before the attempt's own call, and what they need of a limit.
 --
--- A call is passed by those that fit until it has waited 10 s, or a sixth of the period if that is less; then it is
+-- A call is passed by those that fit until it has waited 20 s, or a third of the period if that is less; then it is
 -- reserved: the later ones leave it its room. A call that waits for another quota holds nothing here, and one that did
 -- not ask again within 5 s of its time has lost its place: a dead caller holds nobody up for longer.
 --
 -- Returns  reserved: what nobody may take; before: what is expected to go first, the reserved ones and all not larger
 declare
-    v_patience interval := least(interval '10 seconds', nullif(p_period, '0') / 6);
+    v_patience interval := least(interval '20 seconds', nullif(p_period, '0') / 3);
 begin
     select
         count(*),

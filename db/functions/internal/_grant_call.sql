@@ -25,7 +25,7 @@ begin
     select p_attempt.attempt_id, coalesce(max(c.call_no), 0) + 1, p_call_id, p_now, p_input, p_output
     from forebay.attempt_calls as c
     where c.attempt_id = p_attempt.attempt_id
-    having p_quotas <> '{}' and not coalesce(bool_or(c.call_id = p_call_id), false);
+    having p_quotas <> '{}' and not coalesce(bool_or(c.call_id = p_call_id and not c.is_over), false);
     if not found then
         return;
     end if;

@@ -25,7 +25,7 @@ declare
 begin
     v_permit.decision := 'go';
     if exists (
-        select from forebay.attempt_calls as c where c.attempt_id = p_attempt.attempt_id and c.call_id = p_call_id
+        select from forebay.attempt_calls as c where c.attempt_id = p_attempt.attempt_id and c.call_id = p_call_id and not c.is_over
     ) then
         return v_permit;
     end if;
@@ -42,7 +42,10 @@ begin
         v_permit.unit := v_hindrance.unit;
         v_permit.needs := v_hindrance.needs;
         v_permit.has := v_hindrance.room;
-        v_permit.reason := case when v_hindrance.needs <= v_hindrance.room then 'reserved' else 'quota' end;
+        v_permit.reason := case
+            when v_hindrance.needs <= v_hindrance.room then 'calls that have waited longer go first'
+            else 'the quota has no room for it now'
+        end;
         v_permit.wait_until := v_hindrance.free_at;
         v_wait := case
             when v_hindrance.period = '0' then interval '50 milliseconds'

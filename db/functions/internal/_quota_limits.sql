@@ -18,9 +18,9 @@ create or replace function forebay._quota_limits(
 as $function$
 -- Each limit of the quotas as of p_now: what holds of its amount, what an idle one has room for, and its room now.
 --
--- The effective amount is the configured one without the headroom, lowered by the provider's refusals, and at least 1.
--- A bucket refills at the effective amount up to its capacity, the burst. The room is negative where calls used more than
--- they were granted.
+-- The effective amount is the configured one, without the headroom for a window, lowered by the provider's refusals, and at
+-- least 1. A bucket refills at the effective amount up to its capacity, the burst: what the burst is below the amount is
+-- its margin, and it needs no headroom. The room is negative where calls used more than they were granted.
 --
 -- Returns  one row a limit
 begin
@@ -46,8 +46,11 @@ begin
     cross join lateral forebay._quota_throttle(q.quota, p_now) as throttle
     cross join lateral (
         select
-            ceil(l.amount * (1 - q.headroom) * throttle.share) as effective,
-            coalesce(l.burst * throttle.share, ceil(l.amount * (1 - q.headroom) * throttle.share)) as capacity
+            held.amount as effective,
+            coalesce(l.burst * throttle.share, held.amount) as capacity
+        from (
+            select ceil(l.amount * throttle.share * case l.kind when 'window' then 1 - q.headroom else 1 end) as amount
+        ) as held
     ) as terms
     where q.quota = any(p_quotas);
 end;

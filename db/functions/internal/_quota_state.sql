@@ -14,8 +14,11 @@ begin
     select
         p_quota, l.unit, l.period, l.kind, l.amount, l.effective, l.capacity - l.room, greatest(0, l.room),
         (
-            select coalesce(sum(forebay._projected(l.unit, f.unused, f.share_per_second, extract(epoch from l.period))), 0)
-            from forebay._in_flight(v_agents) as f
+            select coalesce(sum(case
+                when l.kind = 'count' then 1
+                else coalesce(least(f.unused, f.per_second * extract(epoch from l.period)), f.unused)
+            end), 0)
+            from forebay._in_flight(p_quota, l.unit) as f
         ),
         forebay._open_calls(p_quota),
         (

@@ -11,16 +11,15 @@ create or replace function forebay._settle_call(
 as $function$
 -- Leave to the agent's quotas what a call's report adds to what they were charged for it; p_old is null for a new call.
 --
--- A granted call is found by its id, or as the oldest that was granted without one; it is closed by the first report that
--- has a number of tokens, and one that stays unknown keeps its grant. A call that nobody asked for counts when it was
+-- A granted call is found by its id, or as the oldest that was granted without one. Its first report says that it is over;
+-- a number of tokens that stays unknown keeps its grant until it is known. A call that nobody asked for counts when it was
 -- made. Traces count only where neither the agent's asking nor its own reports tell of its calls.
 --
 -- Writes  forebay.quota_settlements, forebay.attempt_calls
 declare
-    v_quotas  text[] := (forebay._get_agent(p_attempt.agent)).quotas;
-    v_is_bare boolean := p_old.input_tokens is null and p_old.output_tokens is null;
-    v_grant   forebay.attempt_calls;
-    v_call    forebay.quota_settlements;
+    v_quotas text[] := (forebay._get_agent(p_attempt.agent)).quotas;
+    v_grant  forebay.attempt_calls;
+    v_call   forebay.quota_settlements;
 begin
     if v_quotas = '{}' or p_new.source = 'trace' and (p_attempt.asks_first or exists (
         select from forebay.attempt_usage as u where u.attempt_id = p_attempt.attempt_id and u.source = 'agent'
@@ -29,14 +28,18 @@ begin
     end if;
     select c.* into v_grant
     from forebay.attempt_calls as c
-    where c.attempt_id = p_attempt.attempt_id and (c.call_id = p_new.call_id or (c.call_id is null and v_is_bare))
-    order by c.call_id nulls last, c.call_no
+    where c.attempt_id = p_attempt.attempt_id and (c.call_id = p_new.call_id or (c.call_id is null and p_old.call_id is null))
+    order by c.call_id nulls last, c.is_over, c.call_no
     limit 1;
     if found then
-        if p_new.input_tokens is null and p_new.output_tokens is null then
-            return;
-        end if;
-        delete from forebay.attempt_calls as c where c.attempt_id = v_grant.attempt_id and c.call_no = v_grant.call_no;
+        delete from forebay.attempt_calls as c
+        where c.attempt_id = v_grant.attempt_id and c.call_no = v_grant.call_no
+            and p_new.input_tokens is not null and p_new.output_tokens is not null;
+        update forebay.attempt_calls as c
+        set is_over = true, call_id = p_new.call_id,
+            input_tokens = coalesce(p_new.input_tokens, c.input_tokens),
+            output_tokens = coalesce(p_new.output_tokens, c.output_tokens)
+        where c.attempt_id = v_grant.attempt_id and c.call_no = v_grant.call_no;
         v_call.called_at := v_grant.granted_at;
         v_call.requests := 0;
     else

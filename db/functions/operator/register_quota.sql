@@ -1,7 +1,7 @@
 create or replace function forebay.register_quota(
     p_quota    text,
     p_limits   jsonb,
-    p_headroom numeric default 0.02,
+    p_headroom numeric default 0.01,
     p_reason   text default null,
     p_actor    text default null
 )
@@ -17,7 +17,7 @@ as $function$
 -- whole number; 0 lets nothing through), per (second, minute, hour, day, or an interval from 1 second to 1 day; not for
 -- concurrent_calls), kind (window, the default: strictly so much within any period; or bucket: refills continuously) and
 -- burst (what a full bucket holds, by default 0.8 of the amount). An empty array limits nothing. Keys that are not known
--- are ignored. p_headroom is the share of each amount that is left unused. A limit that stays, by unit, period and kind,
+-- are ignored. p_headroom is the share of each window that is left unused. A limit that stays, by unit, period and kind,
 -- keeps its ledger, a level cut to the new burst; a new one starts unused. Calls that were granted go on.
 --
 -- Writes     forebay.quotas, forebay.quota_limits, forebay.quota_slots, forebay.audit_log
