@@ -18,12 +18,16 @@ from forebay.cli import (
     acts,
     agent,
     batch,
+    customer,
     db,
     demo,
+    drill,
     model_server,
     parse,
     pg,
+    price,
     psql,
+    quota,
     run,
     submit,
     tasks,
@@ -53,11 +57,15 @@ for command in (
 ):
     app.command(rich_help_panel=WORK)(command)
 app.add_typer(agent.app, name="agent", rich_help_panel=AGENTS)
+app.add_typer(quota.app, name="quota", rich_help_panel=AGENTS)
+app.add_typer(customer.app, name="customer", rich_help_panel=AGENTS)
+app.add_typer(price.app, name="price", rich_help_panel=AGENTS)
 app.command(rich_help_panel=AGENTS)(run.run)
 app.command(rich_help_panel=AGENTS)(demo.demo)
 app.command(rich_help_panel=AGENTS, context_settings=model_server.PASS_ON)(
     model_server.model_server
 )
+app.add_typer(drill.app, name="drill", rich_help_panel=AGENTS)
 app.add_typer(db.app, name="db", rich_help_panel=DATABASE)
 app.add_typer(pg.app, name="pg", rich_help_panel=DATABASE)
 app.command(rich_help_panel=DATABASE, context_settings=psql.PASS_ON)(psql.psql)
