@@ -188,6 +188,22 @@ def test_what_was_in_flight_halves_once(stage: Stage) -> None:
     assert len(stage.claim(8)) == 4
 
 
+def test_a_shorter_wait_does_not_shorten_the_pause(stage: Stage) -> None:
+    """Of several refusals the one that lasts longest holds, and the limits grow after it."""
+    assert stage.clock
+    stage.agent(max_concurrent_tasks=8)
+    stage.enqueue(count=3)
+    first, second, _ = stage.claim(3)
+    refuse(stage, first.attempt_id, MINUTE)
+    refuse(stage, second.attempt_id, SECOND)
+    stage.clock.advance(MINUTE - MICROSECOND)
+    assert stage.claim() == []
+    stage.clock.advance(30 * SECOND)
+    assert share(stage) == Decimal("0.5")
+    stage.clock.advance(MICROSECOND)
+    assert share(stage) == Decimal("0.6")
+
+
 def test_what_was_claimed_at_the_lower_limit_halves_again(stage: Stage) -> None:
     """Down to a tenth and never to nothing; from there it takes 270 seconds back to the whole."""
     assert stage.clock
