@@ -26,7 +26,6 @@ AgentStateWord = Literal[
     "closed",
     "quota",
     "spend_cap",
-    "reserved",
 ]
 CallDecision = Literal["go", "wait", "stop"]
 LimitUnit = Literal["requests", "tokens", "input_tokens", "output_tokens", "concurrent_calls"]
@@ -259,8 +258,8 @@ class TaskResult:
 class TaskExplanation:
     """The answer of `explain_task`: why it waits; waiting_until None means not known.
 
-    subject is the agent, quota or customer whose rule it is: it has `has` of `amount` of the unit
-    left, and the task needs `needs`.
+    subject is the agent, quota or customer whose rule it is: of `amount` of its unit in a period it
+    has `has` left, and the task needs `needs`.
     """
 
     task_id: int
@@ -274,6 +273,7 @@ class TaskExplanation:
     needs: Decimal | None
     has: Decimal | None
     amount: Decimal | None
+    period: timedelta | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,24 +328,35 @@ class AgentState:
     reserve_after: timedelta
     is_fair_by_customer: bool
     quotas: list[Document]
+    tpm_burst: Decimal
+    max_releases: int
+    backoff_base: timedelta
+    backoff_max: timedelta
+    on_lost_lease: str
+    late_results: str
+    default_estimated_tokens: int
+    retention: timedelta
+    max_deferrals: int
+    max_deferral_time: timedelta
+    quota_names: list[str]
 
 
 @dataclass(frozen=True, slots=True)
 class QuotaState:
-    """A row of `quota_status`: one limit of a quota, as of now.
+    """A row of `quota_status`: one limit of a quota, as of now; no unit when it has no limit.
 
     used is what counts against it, room what a call could take, projected what the tasks in flight
     will still use within its period.
     """
 
     quota: str
-    unit: LimitUnit
-    period: timedelta
-    kind: LimitKind
-    amount: int
-    effective_amount: Decimal
-    used: Decimal
-    room: Decimal
+    unit: LimitUnit | None
+    period: timedelta | None
+    kind: LimitKind | None
+    amount: int | None
+    effective_amount: Decimal | None
+    used: Decimal | None
+    room: Decimal | None
     projected: Decimal
     open_calls: int
     waiting_calls: int
@@ -391,7 +402,7 @@ class CustomerState:
 class Price:
     """A row of `list_prices`: what a model costs within a range of time, in US dollars.
 
-    Prices of tokens are by the million; None is not known. valid_until None is without end.
+    Prices of tokens are by the million; None: nothing is paid by it. valid_until None: no end.
     """
 
     model: str

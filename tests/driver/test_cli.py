@@ -20,7 +20,7 @@ from support.server import TestServer
 COMMAND = (sys.executable, "-m", "forebay.cli")
 COMMANDS = (
     *("submit", "tasks", "task", "explain", "batch", "cancel", "retry", "reprocess"),
-    *("reprioritize", "agent", "run", "demo", "db", "pg", "psql"),
+    *("reprioritize", "agent", "quota", "customer", "price", "run", "demo", "db", "pg", "psql"),
 )
 
 
@@ -67,7 +67,16 @@ def test_version_is_the_packages(cli: Cli) -> None:
         ("agent", "pause", "one", "--all"),
         ("agent", "set", "one", "--lease", "soon"),
         ("agent", "set", "one", "--launcher", "rocket"),
-        ("agent", "set", "one", "--launcher", "local"),
+        ("agent", "set", "one", "--max-tpm", "many"),
+        ("agent", "set", "one", "--aging", "slowly"),
+        ("agent", "lift", "one", "--usd", "much"),
+        ("agent", "lift", "one", "--usd", "nan"),
+        ("quota", "set", "gpt"),
+        ("quota", "set", "gpt", "--limit", "tokens=60000=1"),
+        ("quota", "set", "gpt", "--limit", "tokens/minute=60000:sieve"),
+        ("quota", "set", "gpt", "--limit", "tokens/minute=1", "--headroom", "1"),
+        ("price", "set", "gpt"),
+        ("price", "set", "gpt", "--input", "cheap"),
         ("pg", "start", "--port", "70000"),
     ],
 )

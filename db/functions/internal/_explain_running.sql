@@ -7,15 +7,17 @@ create or replace function forebay._explain_running(p_task forebay.tasks)
 as $function$
 -- Say who runs a processing task, and until when its lease is good.
 declare
+    v_now     timestamptz := forebay._now();
     v_attempt forebay.task_attempts;
     v_answer  forebay.task_explanation;
 begin
     select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_task.attempt_id;
     v_answer.waiting_until := v_attempt.lease_expires_at;
-    if v_attempt.lease_expires_at <= forebay._now() then
+    if v_attempt.lease_expires_at <= v_now then
         v_answer.reason := 'lease_expired';
         v_answer.explanation := format(
-            'Worker %s stopped renewing its lease at %s: %s.', v_attempt.worker, v_attempt.lease_expires_at,
+            'Worker %s stopped renewing its lease at %s: %s.',
+            v_attempt.worker, forebay._moment_words(v_attempt.lease_expires_at, v_now),
             case
                 when forebay._is_external(v_attempt.launcher) then 'another driver may adopt its run, then a sweep takes the task'
                 else 'the next sweep takes the task from it'
@@ -24,8 +26,8 @@ begin
     else
         v_answer.reason := 'running';
         v_answer.explanation := format(
-            'Attempt %s runs at worker %s since %s; its deadline is %s.',
-            v_attempt.attempt_no, v_attempt.worker, v_attempt.started_at, v_attempt.deadline_at
+            'Attempt %s runs at worker %s since %s; its deadline is %s.', v_attempt.attempt_no, v_attempt.worker,
+            forebay._moment_words(v_attempt.started_at, v_now), forebay._moment_words(v_attempt.deadline_at, v_now)
         );
     end if;
     return v_answer;

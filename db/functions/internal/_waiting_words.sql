@@ -1,45 +1,67 @@
 create or replace function forebay._waiting_words(
     p_answer forebay.task_explanation,
-    p_agent  forebay.agents,
-    p_task   forebay.tasks
+    p_task   forebay.tasks,
+    p_now    timestamptz
 )
     returns text
-    language sql
+    language plpgsql
     stable
     security invoker
+    set search_path = pg_catalog, pg_temp
 as $function$
--- The sentence for a reason to wait.
-select case p_answer.reason
-    when 'not_open' then 'This database is a branch or a restored copy, and no operator has opened it.'
-    when 'paused' then format(
-        'Agent %s is paused%s%s.', p_agent.agent, coalesce(' until ' || p_answer.waiting_until, ', until it is resumed'),
-        coalesce(': ' || p_agent.pause_reason, '')
-    )
-    when 'delayed' then format(
-        'It is not due before %s%s.', p_task.available_at,
-        coalesce(': its last attempt ended with "' || (
-            select a.error ->> 'message' from forebay.task_attempts as a
-            where a.task_id = p_task.task_id and a.attempt_no = p_task.attempt_no
-        ) || '"', '')
-    )
-    when 'closed' then format('A limit of agent %s is 0, which admits nothing.', p_agent.agent)
-    when 'full' then format(
-        'Agent %s runs as many tasks as it may (%s); %s wait(s) before this one.',
-        p_agent.agent, p_agent.max_concurrent_tasks, p_answer.ahead
-    )
-    when 'out_of_requests' then format(
-        'Agent %s has started as many tasks as it may in a minute (%s); the next can start at %s, and %s wait(s) before this one.',
-        p_agent.agent, p_agent.max_rpm, p_answer.waiting_until, p_answer.ahead
-    )
-    when 'out_of_tokens' then format(
-        'Agent %s has used its tokens (%s a minute); the next task can start at %s, and %s wait(s) before this one.',
-        p_agent.agent, p_agent.max_tpm, p_answer.waiting_until, p_answer.ahead
-    )
-    when 'behind_others' then format('%s task(s) of agent %s come(s) before it.', p_answer.ahead, p_agent.agent)
-    else 'It is next in line: the next dequeue for its agent takes it'
-        || coalesce('; the last one was at ' || (select max(d.last_claim_at) from forebay.dispatchers as d), '; none was seen yet')
-        || '.'
+-- The sentences for a reason to wait: the rule with its numbers, when room is expected, and how many tasks come before.
+declare
+    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
+    v_rule  text := forebay._rule_words(p_answer, case p_answer.reason when 'reserved' then 'it' else 'this task' end);
+    v_room  text := case
+        when p_answer.waiting_until is not null
+            then 'room is expected at ' || forebay._moment_words(p_answer.waiting_until, p_now)
+        when p_answer.reason = 'full' then 'one of them has to end first'
+        when p_answer.reason = 'spend_cap' then 'an operator can lift the cap for today'
+        else 'tasks that run or come first have to end'
+    end;
+    v_words text;
+begin
+    v_words := case p_answer.reason
+        when 'not_open' then 'This database is a branch or a restored copy, and no operator has opened it.'
+        when 'closed' then format('A limit of agent %s is 0, which admits nothing.', v_agent.agent)
+        when 'paused' then format(
+            'Agent %s is paused until %s%s.', v_agent.agent,
+            coalesce(forebay._moment_words(nullif(v_agent.paused_until, 'infinity'), p_now), 'it is resumed'),
+            ': ' || v_agent.pause_reason
+        )
+        when 'delayed' then format(
+            'It is not due before %s%s.', forebay._moment_words(p_task.available_at, p_now),
+            ': its last attempt ended with "' || (
+                select a.error ->> 'message' from forebay.task_attempts as a
+                where a.task_id = p_task.task_id and a.attempt_no = p_task.attempt_no
+            ) || '"'
+        )
+        when 'deferred' then format(
+            'A provider has refused it %s since %s, which spent no attempt; it is not due before %s.',
+            case p_task.deferral_count when 1 then 'once' else p_task.deferral_count || ' times' end,
+            forebay._moment_words(p_task.deferred_since, p_now), forebay._moment_words(p_task.available_at, p_now)
+        )
+        when 'ready' then format(
+            'It is next in line: the next dequeue for agent %s takes it; %s.', v_agent.agent,
+            coalesce(
+                'the last one was at ' || forebay._moment_words((select max(d.last_claim_at) from forebay.dispatchers as d), p_now),
+                'none was seen yet'
+            )
+        )
+        when 'behind_others' then format('Agent %s has room for it; others come first.', v_agent.agent)
+        when 'reserved' then format(
+            'Task %s comes first and nobody passes it any more, so long has it waited: %s; %s.', p_answer.task_id, v_rule, v_room
+        )
+        else format('%s%s; %s.', upper(left(v_rule, 1)), substr(v_rule, 2), v_room)
+    end;
+    return v_words || case
+        when p_answer.ahead = 1 then ' 1 task is before it.'
+        when p_answer.ahead > 1 then format(' %s tasks are before it.', forebay._number_words(p_answer.ahead))
+        else ''
+    end;
 end;
 $function$;
 
-comment on function forebay._waiting_words is 'The sentence for a reason to wait.';
+comment on function forebay._waiting_words is
+'The sentences for a reason to wait: the rule with its numbers, when room is expected, and how many tasks come before.';

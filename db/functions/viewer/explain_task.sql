@@ -7,8 +7,12 @@ create or replace function forebay.explain_task(p_task_id bigint)
 as $function$
 -- Say why a task waits and until when, or what became of it.
 --
--- Returns    one row; reason is not_open, paused, delayed, closed, full, out_of_requests, out_of_tokens, behind_others or
---            ready while it waits, lease_expired or running while it is processing, else its status
+-- waiting_until is the first moment at which a dequeue takes the task if nothing else changes, to the microsecond: what
+-- dequeue asks is asked for later moments. Null: others have to start or end before, or nothing is known to end the wait.
+--
+-- Returns    one row; reason is not_open, closed, paused, delayed, deferred (refused by a provider), full, out_of_requests,
+--            out_of_tokens, quota, spend_cap, reserved (for a task that nobody passes), behind_others or ready while it
+--            waits, lease_expired or running while it is processing, else its status
 -- Errors     22023  p_task_id is null
 --            QF303  no such task
 -- Called by  forebay_viewer
@@ -23,7 +27,8 @@ begin
     else
         v_answer.reason := v_task.status;
         v_answer.explanation := format(
-            'It ended as %s at %s after %s attempt(s)%s.', v_task.status, v_task.finished_at, v_task.attempt_no,
+            'It ended as %s at %s after %s attempt(s)%s.', v_task.status, forebay._moment_words(v_task.finished_at, forebay._now()),
+            v_task.attempt_no,
             coalesce(': ' || (v_task.error ->> 'message'), '')
         );
     end if;

@@ -60,7 +60,7 @@ def register_quota(
     *,
     quota: str,
     limits: JsonList,
-    headroom: Decimal = Decimal("0.02"),
+    headroom: Decimal = Decimal("0.01"),
     reason: str | None = None,
     actor: str | None = None,
 ) -> None:

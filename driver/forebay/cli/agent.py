@@ -1,91 +1,28 @@
-"""Agents: define, list, pause and resume them."""
+"""Agents: list, pause and resume them, and lift their spend cap; agent_definition defines them."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import typer
 
-from forebay.cli import output
+from forebay.cli import agent_definition, agent_view, output
 from forebay.cli.database import connect, person
-from forebay.cli.options import Dsn, Json, Reason, parse_duration, parse_time
+from forebay.cli.options import Dsn, Json, Reason, parse_time, parse_usd
 
 app = typer.Typer(help="Define, list, pause and resume agents.", no_args_is_help=True)
+app.command("set")(agent_definition.set_)
 
 Name = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's name.")]
-Duration = Annotated[timedelta | None, typer.Option(parser=parse_duration, metavar="90s|5m|1h|2d")]
-
-
-@app.command("set")
-def set_(
-    agent: Name,
-    launcher: Annotated[
-        Literal["pull", "local", "lakeflow"] | None,
-        typer.Option(help="Who runs it: workers that pull, a local process, or a Lakeflow job."),
-    ] = None,
-    job_id: Annotated[int | None, typer.Option(help="The Lakeflow job.")] = None,
-    entry_point: Annotated[
-        str | None, typer.Option(help="Its name in the entry-point group forebay.agents.")
-    ] = None,
-    max_concurrent_tasks: Annotated[
-        int | None, typer.Option(help="Tasks at once; unlimited when left out.")
-    ] = None,
-    max_tpm: Annotated[
-        int | None, typer.Option(help="Tokens a minute; unlimited when left out.")
-    ] = None,
-    max_rpm: Annotated[
-        int | None, typer.Option(help="Claims a minute; unlimited when left out.")
-    ] = None,
-    tpm_burst: Annotated[
-        float | None, typer.Option(help="Share of max_tpm that may be spent at once.")
-    ] = None,
-    lease: Duration = None,
-    timeout: Duration = None,
-    max_attempts: Annotated[int | None, typer.Option()] = None,
-    max_releases: Annotated[int | None, typer.Option()] = None,
-    backoff_base: Duration = None,
-    backoff_max: Duration = None,
-    on_lost_lease: Annotated[Literal["retry", "fail"] | None, typer.Option()] = None,
-    late_results: Annotated[Literal["accept", "reject"] | None, typer.Option()] = None,
-    default_estimated_tokens: Annotated[
-        int | None, typer.Option(help="What a task is charged that has no estimate.")
-    ] = None,
-    retention: Duration = None,
-    reason: Reason = None,
-    dsn: Dsn = None,
-    as_json: Json = False,
-) -> None:
-    """Define an agent, whole: what is left out takes its default."""
-    if launcher == "local" and entry_point is None:
-        raise typer.BadParameter("--launcher local needs --entry-point, such as parse_document.")
-    from forebay.calls import operator, viewer
-
-    definition: dict[str, Any] = {
-        "launcher": launcher,
-        "job_id": job_id,
-        "entry_point": entry_point,
-        "max_concurrent_tasks": max_concurrent_tasks,
-        "max_tpm": max_tpm,
-        "max_rpm": max_rpm,
-        "tpm_burst": None if tpm_burst is None else Decimal(str(tpm_burst)),
-        "lease": lease,
-        "timeout": timeout,
-        "max_attempts": max_attempts,
-        "max_releases": max_releases,
-        "backoff_base": backoff_base,
-        "backoff_max": backoff_max,
-        "on_lost_lease": on_lost_lease,
-        "late_results": late_results,
-        "default_estimated_tokens": default_estimated_tokens,
-        "retention": retention,
-    }
-    given = {name: value for name, value in definition.items() if value is not None}
-    with connect(dsn) as conn:
-        operator.register_agent(conn, agent=agent, reason=reason, actor=person(), **given)
-        states = viewer.agent_status(conn, agents=[agent])
-    output.print_rows(states, STATE, as_json)
+HOW_MUCH = typer.Option(
+    "--usd",
+    parser=parse_usd,
+    metavar="USD",
+    show_default="without end",
+    help="How much more than its cap.",
+)
 
 
 @app.command("list")
@@ -93,15 +30,22 @@ def list_(
     agents: Annotated[
         list[str] | None, typer.Argument(metavar="[AGENT]...", help="Only these.")
     ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Look again every 2 seconds, until Ctrl-C.")
+    ] = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """List agents with their limits, what they use of them, and what waits."""
+    """List agents and their quotas: what runs and waits, and how much room is left."""
     from forebay.calls import viewer
 
     with connect(dsn) as conn:
-        states = viewer.agent_status(conn, agents=agents or None)
-    output.print_rows(states, STATE, as_json)
+        if as_json:
+            output.print_json(viewer.agent_status(conn, agents=agents or None))
+        elif watch:
+            agent_view.watch(conn, agents or None)
+        else:
+            output.console().print(agent_view.look(conn, agents or None))
 
 
 @app.command()
@@ -135,13 +79,40 @@ def resume(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Let a paused agent start tasks again."""
+    """Let a paused agent start tasks again, also before the time that a provider named."""
     from forebay.calls import operator
 
     name = _one_or_all(agent, all_agents)
     with connect(dsn) as conn:
         changed = operator.resume_agent(conn, agent=name, reason=reason, actor=person())
     _print_changed("resumed", changed, as_json)
+
+
+@app.command()
+def lift(
+    agent: Name,
+    usd: Annotated[Decimal | None, HOW_MUCH] = None,
+    reason: Reason = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Let an agent spend more than its cap, for the rest of the day (UTC)."""
+    from forebay.calls import operator
+
+    with connect(dsn) as conn:
+        cap = operator.lift_spend_cap(
+            conn, agent=agent, extra_usd=usd, reason=reason, actor=person()
+        )
+    print_cap(agent, cap, as_json)
+
+
+def print_cap(name: str, cap: Decimal, as_json: bool) -> None:
+    """Say what a lifted cap allows today."""
+    if as_json:
+        output.print_json({"usd_today": cap if cap.is_finite() else None})
+    else:
+        allows = f"up to {cap:.2f} US dollars" if cap.is_finite() else "without end"
+        print(f"{output.show(name)} may spend {allows} until midnight (UTC).")
 
 
 def _one_or_all(agent: str | None, all_agents: bool) -> str | None:
@@ -155,23 +126,3 @@ def _print_changed(word: str, changed: int, as_json: bool) -> None:
         output.print_json({"agents": changed})
     else:
         print(f"{changed} agent{'' if changed == 1 else 's'} {word}.")
-
-
-def _of(level: int | Decimal | None, limit: int | None) -> str | None:
-    if level is None:
-        return None
-    return f"{level:.0f}" if limit is None else f"{level:.0f} of {limit}"
-
-
-STATE: output.Columns = {
-    "agent": "agent",
-    "launcher": "launcher",
-    "state": "state",
-    "in use": lambda row: _of(row.in_use, row.max_concurrent_tasks),
-    "waiting": "waiting",
-    "delayed": "delayed",
-    "tokens": lambda row: _of(row.token_level, row.max_tpm),
-    "requests": lambda row: _of(row.request_level, row.max_rpm),
-    "paused until": "paused_until",
-    "why": "pause_reason",
-}

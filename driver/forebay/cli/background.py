@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,15 +41,17 @@ def database(dsn: str | None) -> Iterator[str]:
 
 
 @contextmanager
-def daemon(dsn: str, options: tuple[str, ...], log: Path) -> Iterator[Callable[[], None]]:
-    """Run `forebay run` with these options beside the block, its output in log.
+def daemon(
+    dsn: str, options: tuple[str, ...], log: Path, environment: Mapping[str, str]
+) -> Iterator[Callable[[], None]]:
+    """Run `forebay run` with these options and variables beside the block, its output in log.
 
     Gives a function that raises Refused once the daemon has died.
     """
     with open(log, "w") as file:
         process = subprocess.Popen(
             (sys.executable, "-m", "forebay.cli", "run", *options),
-            env=os.environ | {"FOREBAY_DATABASE_URL": dsn},
+            env=os.environ | {"FOREBAY_DATABASE_URL": dsn} | environment,
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,

@@ -6,59 +6,31 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from decimal import Decimal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forebay.cli import background, documents, output
+from forebay.cli import background, documents, output, simulated
 from forebay.cli.database import connect
 from forebay.cli.errors import Refused
 from forebay.cli.options import PRIORITIES, Dsn, Json
+from forebay.cli.outcomes import TABLE, Outcome, outcome_of
 
 if TYPE_CHECKING:
     import psycopg
 
 AGENT = "parse_document"
+THROTTLED = "demo_documents"
+"""The same agent, with the simulated model's quota."""
+
 TIMEOUT = timedelta(minutes=10)
-DAEMON_OPTIONS = ("--agents", AGENT, "--concurrency", "2")
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One line of the final table; document is its path below the folder that was given.
-
-    fields is how many were found, found the first of them in short; seconds are those of the
-    last attempt.
-    """
-
-    document: str
-    task_id: int | None
-    state: str
-    pages: int | None = None
-    found: str | None = None
-    fields: int | None = None
-    confidence: Decimal | None = None
-    attempts: int | None = None
-    seconds: float | None = None
-    reason: str | None = None
-
-
-TABLE: output.Columns = {
-    "document": "document",
-    "state": "state",
-    "pages": "pages",
-    "found": "found",
-    "fields": "fields",
-    "confidence": "confidence",
-    "attempts": "attempts",
-    "seconds": "seconds",
-}
+CONCURRENCY = ("--concurrency", "2")
 
 
 def demo(
@@ -76,7 +48,9 @@ def demo(
 ) -> None:
     """Send documents through the queue, from an empty database to a table of results.
 
-    Starts the embedded Postgres unless a database is given, and stops what it started.
+    Starts the embedded Postgres unless a database is given, and stops what it started. The samples
+    are read with a simulated model whose quota is tight, your own files with the model that
+    FOREBAY_MODEL_BASE_URL points to, else by rules alone.
     """
     documents.require("agents", "The demo")
     if not pdfs:
@@ -84,20 +58,32 @@ def demo(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     folder = pdfs.expanduser() if pdfs else documents.home() / "samples"
     files = _own_files(folder) if pdfs else _samples(folder)
-    with background.database(dsn) as where:
+    with background.database(dsn) as where, _model(is_wanted=not pdfs) as model:
         _install(where, is_own=not dsn)
         with connect(where) as conn:
-            _register(conn)
-            outcomes = _process(conn, where, folder, files)
+            _register(conn, model)
+            outcomes = _process(conn, where, folder, files, model)
     output.print_rows(outcomes, TABLE, as_json)
     for outcome in outcomes:
         if outcome.reason:
             output.note(f"{outcome.document}: {outcome.reason}")
+    for note in model.notes(outcomes) if model else ():
+        output.note(note)
     done = [row.task_id for row in outcomes if row.task_id and row.state == "completed"]
     if done:
         output.note(_how_to_see(done[0], dsn))
     if not pdfs:
         output.note("These documents are made up, with every name and amount in them.")
+
+
+@contextmanager
+def _model(*, is_wanted: bool) -> Iterator[simulated.SimulatedModel | None]:
+    """Give the simulated model where one is wanted and none is configured."""
+    if not is_wanted or os.environ.get("FOREBAY_MODEL_BASE_URL"):
+        yield None
+        return
+    with simulated.model() as model:
+        yield model
 
 
 def _own_files(folder: Path) -> dict[Path, int]:
@@ -132,20 +118,26 @@ def _install(dsn: str, *, is_own: bool) -> None:
         ) from error
 
 
-def _register(conn: psycopg.Connection[Any]) -> None:
-    """Register the agent, unless the database knows it."""
+def _register(conn: psycopg.Connection[Any], model: simulated.SimulatedModel | None) -> None:
+    """Register the agents that the database does not know, and what limits the demo's own."""
     from forebay.calls import operator, viewer
 
     known = {state.agent: state for state in viewer.agent_status(conn)}.get(AGENT)
+    register = partial(
+        operator.register_agent,
+        conn,
+        launcher="local",
+        entry_point=AGENT,
+        timeout=TIMEOUT,
+        reason="forebay demo",
+    )
     if known is None:
-        operator.register_agent(
-            conn,
-            agent=AGENT,
-            launcher="local",
-            entry_point=AGENT,
-            timeout=TIMEOUT,
-            reason="forebay demo",
-        )
+        register(agent=AGENT)
+    if model:
+        model.register(conn)
+        register(agent=THROTTLED, quotas=[simulated.NAME])
+    elif known is None:
+        return
     elif known.launcher != "local":
         raise Refused(
             f"Agent {AGENT} of this database has launcher {known.launcher}, not local:"
@@ -156,7 +148,11 @@ def _register(conn: psycopg.Connection[Any]) -> None:
 
 
 def _process(
-    conn: psycopg.Connection[Any], dsn: str, folder: Path, files: dict[Path, int]
+    conn: psycopg.Connection[Any],
+    dsn: str,
+    folder: Path,
+    files: dict[Path, int],
+    model: simulated.SimulatedModel | None,
 ) -> list[Outcome]:
     """Submit the files as one batch, run a daemon until it is done, and tell what came of each."""
     from forebay.cli.batch import follow
@@ -172,42 +168,17 @@ def _process(
     ]
     if not accepted:
         return outcomes
+    agent = THROTTLED if model else AGENT
+    environment = model.environment if model else {}
+    options = ("--agents", agent, *CONCURRENCY)
     with documents.stored(documents.inspected(accepted)) as copies:
         priorities = [files[path] for path in accepted]
-        batch_id, task_ids = enqueue(conn, copies, AGENT, priorities, name="demo")
+        batch_id, task_ids = enqueue(conn, copies, agent, priorities, name="demo")
     output.note(f"Submitted {len(copies)} documents as batch {batch_id}")
-    with background.daemon(dsn, DAEMON_OPTIONS, documents.home() / "demo.log") as check:
+    with background.daemon(dsn, options, documents.home() / "demo.log", environment) as check:
         follow(conn, batch_id, check)
     sent = zip(task_ids, accepted, strict=True)
-    return [_outcome(conn, task_id, names[path]) for task_id, path in sent] + outcomes
-
-
-def _outcome(conn: psycopg.Connection[Any], task_id: int, name: str) -> Outcome:
-    """Return what became of a task."""
-    from forebay.calls import reader, viewer
-
-    detail = viewer.task_detail(conn, task_id=task_id)
-    result = reader.task_result(conn, task_id=task_id).result or {}
-    fields = result.get("fields")
-    return Outcome(
-        document=name,
-        task_id=task_id,
-        state=detail.status,
-        pages=result.get("page_count"),
-        found=None if fields is None else _in_short(fields),
-        fields=None if fields is None else len(fields),
-        confidence=detail.confidence,
-        attempts=detail.attempt_count,
-        seconds=_seconds(detail.attempts),
-        reason=detail.error["message"] if detail.error else None,
-    )
-
-
-def _in_short(fields: dict[str, str]) -> str:
-    """Return kind and number, and the total in its currency, as far as they were found."""
-    parts = (("kind", "number"), ("total", "currency"))
-    said = (" ".join(fields[name] for name in part if name in fields) for part in parts)
-    return ", ".join(filter(None, said))
+    return [outcome_of(conn, task_id, names[path]) for task_id, path in sent] + outcomes
 
 
 def _how_to_see(task_id: int, dsn: str | None) -> str:
@@ -219,13 +190,3 @@ def _how_to_see(task_id: int, dsn: str | None) -> str:
     is_there = dsn or Server(documents.home() / "pg").status().is_running
     start = "" if is_there else f"'{program} pg start', then "
     return f"See what was found: {start}'{program} task {task_id} --result'."
-
-
-def _seconds(attempts: Sequence[dict[str, Any]]) -> float | None:
-    """Return how long the last attempt took."""
-    if not attempts or not attempts[-1]["finished_at"]:
-        return None
-    began, ended = (
-        datetime.fromisoformat(attempts[-1][at]) for at in ("started_at", "finished_at")
-    )
-    return round((ended - began).total_seconds(), 1)

@@ -14,6 +14,10 @@ COMMANDS = {
     "register_agent": "agent set",
     "agent_status()": "agent list",
     "resume_agent": "agent resume",
+    "register_quota": "quota set",
+    "quota_status()": "quota list",
+    "register_customer": "customer set",
+    "lift_spend_cap": "agent lift",
 }
 ROLES = ("submitter", "viewer", "operator", "reader", "worker", "agent")
 

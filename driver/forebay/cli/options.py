@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Generic, TypeVar
 
 import typer
+
+T = TypeVar("T")
 
 STATUSES = ("enqueued", "processing", "completed", "failed", "cancelled")
 PRIORITIES = {"urgent": 10, "normal": 0, "bulk": -10}
@@ -44,6 +49,41 @@ def parse_duration(text: str) -> timedelta:
     return timedelta(**{UNITS[found[2] or "s"]: float(found[1])})
 
 
+@dataclass(frozen=True, slots=True)
+class Given(Generic[T]):
+    """What was given for an option that may be none; None in its place: nothing was given."""
+
+    value: T | None
+
+
+def or_none(parse: Callable[[str], T]) -> Callable[[str], Given[T]]:
+    """Return a parser that also takes the word none."""
+
+    def parse_or_none(text: str) -> Given[T]:
+        return Given(None if text.strip().lower() == "none" else parse(text))
+
+    return parse_or_none
+
+
+def parse_number(text: str) -> int:
+    """Return a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number.") from None
+
+
+def parse_usd(text: str) -> Decimal:
+    """Return an amount of US dollars."""
+    try:
+        usd = Decimal(text.strip().removeprefix("$"))
+    except InvalidOperation:
+        usd = Decimal("nan")
+    if not usd.is_finite():
+        raise typer.BadParameter(f"{text!r} is not an amount of US dollars such as 5 or 0.25.")
+    return usd
+
+
 def parse_time(text: str) -> datetime:
     """Return the moment of an ISO 8601 text; one without an offset is in this computer's zone."""
     try:
@@ -52,6 +92,21 @@ def parse_time(text: str) -> datetime:
         raise typer.BadParameter(
             f"{text!r} is not a time such as 2026-11-29 or 2026-11-29T18:00:00+01:00."
         ) from None
+
+
+def duration_option(text: str | None = None, panel: str | None = None) -> Any:
+    """Make an option that takes a duration."""
+    metavar = "90s|5m|1h|2d"
+    return typer.Option(parser=parse_duration, metavar=metavar, help=text, rich_help_panel=panel)
+
+
+def limit_option(
+    parse: Callable[[str], object], metavar: str, text: str, panel: str | None = None
+) -> Any:
+    """Make an option that takes what parse reads, or none; its parameter is a Given."""
+    return typer.Option(
+        parser=or_none(parse), metavar=f"{metavar}|none", help=text, rich_help_panel=panel
+    )
 
 
 Dsn = Annotated[

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -13,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 Columns = Mapping[str, str | Callable[[Any], object]]
 """What a person sees of a row: heading to the name of an attribute, or to a function of the row."""
 
 WIDTH_OF_A_PIPE = 160
+FOR_EVER = "for ever"
 NARROWEST_TEXT = 10  # a longer cell may be folded to that where there is little room
 
 
@@ -26,23 +29,25 @@ def print_rows(rows: Sequence[object], columns: Columns, as_json: bool) -> None:
     if as_json:
         print_json(rows)
     else:
-        getters = [_getter(column) for column in columns.values()]
-        _print_table(list(columns), [[get(row) for get in getters] for row in rows])
+        console().print(table(rows, columns))
 
 
 def print_row(row: object, columns: Columns, as_json: bool) -> None:
     """Print all that the row holds as a JSON object, or one `heading  value` a line.
 
-    Headings without a value are left out.
+    Headings without a value are left out; on a terminal a long value goes on below itself.
     """
     if as_json:
         print_json(row)
         return
     shown = {heading: show(_getter(column)(row)) for heading, column in columns.items()}
-    width = max(map(len, shown))
+    indent = max(map(len, shown)) + 2
     for heading, value in shown.items():
         if value:
-            print(f"{heading:<{width}}  {value}")
+            lines = (
+                textwrap.wrap(value, console().width - indent) if sys.stdout.isatty() else [value]
+            )
+            print(f"{heading:<{indent}}" + f"\n{'':<{indent}}".join(lines))
 
 
 def print_json(value: object) -> None:
@@ -61,7 +66,7 @@ def show(value: object) -> str:
         return ""
     if isinstance(value, datetime):
         if value.year == datetime.max.year:  # infinity
-            return "for ever"
+            return FOR_EVER
         return value.astimezone().strftime("%Y-%m-%d %H:%M:%S")
     return "".join(c if c.isprintable() else "\ufffd" for c in str(value))
 
@@ -74,26 +79,37 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=None if stream.isatty() else WIDTH_OF_A_PIPE)
 
 
-def _print_table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Print a table without markup: what stands in its cells is data."""
+def table(rows: Sequence[object], columns: Columns) -> Table:
+    """Return a table without markup: what stands in its cells is data."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    shown = [[show(value) for value in row] for row in rows]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for number, heading in enumerate(headings):
-        is_text = any(isinstance(row[number], str | datetime) for row in rows)
+    getters = [_getter(column) for column in columns.values()]
+    cells = [[get(row) for get in getters] for row in rows]
+    shown = [[show(value) for value in row] for row in cells]
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for number, heading in enumerate(columns):
+        is_text = any(isinstance(row[number], str | datetime) for row in cells)
         longest = max((len(row[number]) for row in shown), default=0)
-        table.add_column(
+        made.add_column(
             heading,
             justify="left" if is_text else "right",
             overflow="fold",
             min_width=max(min(longest, NARROWEST_TEXT), *map(len, heading.split())),
         )
     for row in shown:
-        table.add_row(*map(Text, row))
-    console().print(table)
+        made.add_row(*map(Text, row))
+    return made
+
+
+def filled(rows: Sequence[object], columns: Columns) -> Columns:
+    """Return the columns that hold something in any of the rows."""
+    return {
+        heading: column
+        for heading, column in columns.items()
+        if any(show(_getter(column)(row)) for row in rows)
+    }
 
 
 def _getter(column: str | Callable[[Any], object]) -> Callable[[Any], object]:

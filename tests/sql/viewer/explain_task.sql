@@ -19,8 +19,8 @@ select results_eq(
 );
 select results_eq(
     $$ select reason, waiting_until from forebay.explain_task(6) $$,
-    $$ values ('delayed', noon('1 hour')) $$,
-    'it is not due'
+    $$ values ('delayed', null::timestamptz) $$,
+    'it is not due, and then others come first'
 );
 set local role forebay_owner;
 select given($$ select forebay.dequeue('w', '{a}'), forebay.dequeue('w', '{b}') $$);

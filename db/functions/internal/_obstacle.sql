@@ -1,0 +1,43 @@
+create or replace function forebay._obstacle(p_task forebay.tasks, p_now timestamptz)
+    returns forebay.task_explanation
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The first rule that keeps an enqueued task from starting: one of all its agent's tasks, or of its place in line.
+--
+-- Returns  reason and ahead, and subject, unit, period, needs, has, amount where the rule compares numbers
+declare
+    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
+    v_found forebay.task_explanation;
+begin
+    v_found.reason := forebay._agent_state(v_agent, p_now);
+    if not forebay._may_dispatch() then
+        v_found.reason := 'not_open';
+    elsif v_found.reason not in ('closed', 'paused') and p_task.available_at > p_now then
+        v_found.reason := case when p_task.deferral_count > 0 then 'deferred' else 'delayed' end;
+    elsif v_found.reason = 'full' then
+        v_found.subject := v_agent.agent;
+        v_found.unit := 'tasks';
+        v_found.needs := 1.0;
+        v_found.amount := v_agent.max_concurrent_tasks::numeric;
+        v_found.has := v_found.amount - forebay._in_use(v_agent.agent);
+    elsif v_found.reason = 'out_of_requests' then
+        v_found.subject := v_agent.agent;
+        v_found.unit := 'claims';
+        v_found.period := '1 minute';
+        v_found.needs := 1.0;
+        v_found.amount := v_agent.max_rpm::numeric;
+        v_found.has := (forebay._levels(v_agent, p_now)).requests;
+    elsif v_found.reason not in ('closed', 'paused') then
+        v_found := forebay._place_in_line(p_task, v_agent, p_now);
+    end if;
+    if v_found.reason not in ('delayed', 'deferred') then
+        v_found.ahead := forebay._count_ahead(p_task, p_now);
+    end if;
+    return v_found;
+end;
+$function$;
+
+comment on function forebay._obstacle is 'The first rule that keeps an enqueued task from starting: one of all its agent''s tasks, or of its place in line.';

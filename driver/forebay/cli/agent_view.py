@@ -1,0 +1,92 @@
+"""What `forebay agent list` shows: a table of agents, one of their quotas, and a line a pause."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from forebay.cli import output, words
+from forebay.cli.quota import QUOTA
+
+if TYPE_CHECKING:
+    import psycopg
+    from rich.console import Group
+
+    from forebay.rows import AgentState
+
+WATCH_SECONDS = 2.0
+
+
+def look(conn: psycopg.Connection[Any], agents: Sequence[str] | None) -> Group:
+    """Return what the agents (None: all) and their quotas are like now."""
+    from rich.console import Group
+    from rich.text import Text
+
+    from forebay.calls import viewer
+
+    states = viewer.agent_status(conn, agents=agents)
+    now = viewer.server_time(conn)
+    names = sorted({name for state in states for name in state.quota_names})
+    columns = output.filled(states, _columns(now)) if states else _columns(now)
+    shown: list[Any] = [output.table(states, columns)]
+    if names:
+        shown.append(output.table(viewer.quota_status(conn, quotas=names), QUOTA))
+    return Group(*shown, *(Text(output.show(line)) for line in _remarks(states)))
+
+
+def watch(conn: psycopg.Connection[Any], agents: Sequence[str] | None) -> None:
+    """Show the agents anew every WATCH_SECONDS until Ctrl-C, on a terminal in one place."""
+    from rich.live import Live
+
+    console = output.console()
+    try:
+        if not sys.stdout.isatty():
+            while True:
+                console.print(look(conn, agents))
+                time.sleep(WATCH_SECONDS)
+        with Live(console=console, auto_refresh=False) as live:
+            while True:
+                live.update(look(conn, agents), refresh=True)
+                time.sleep(WATCH_SECONDS)
+    except KeyboardInterrupt:
+        return
+
+
+def _remarks(states: Sequence[AgentState]) -> Iterator[str]:
+    for state in states:
+        if state.paused_until is not None:
+            until = output.show(state.paused_until)
+            until = "it is resumed" if until == output.FOR_EVER else until
+            why = f": {state.pause_reason}" if state.pause_reason else ""
+            yield f"{state.agent} is paused until {until}{why}"
+        if state.effective_share < 1:
+            yield f"{state.agent} works at {state.effective_share:.0%} of its limits after refusals"
+
+
+def _columns(now: datetime) -> output.Columns:
+    return {
+        "agent": "agent",
+        "state": lambda row: row.state.replace("_", " "),
+        "running": lambda row: words.of(row.in_use, row.effective_concurrent_tasks),
+        "waiting": "waiting",
+        "delayed": lambda row: row.delayed or None,
+        "oldest": lambda row: (
+            words.duration(now - row.oldest_waiting_at) if row.oldest_waiting_at else None
+        ),
+        "tokens left": lambda row: words.of(row.token_level, row.effective_tpm),
+        "claims left": lambda row: words.of(row.request_level, row.effective_rpm),
+        "starts/min": lambda row: words.number(row.starts_last_minute or None),
+        "tokens/min": lambda row: words.number(row.tokens_last_minute or None),
+        "learned": lambda row: f"x {row.learned_ratio:.2f}" if row.typical_tokens else None,
+        "usd today": _spending,
+    }
+
+
+def _spending(state: AgentState) -> str | None:
+    if not state.usd_today and state.max_usd_per_day is None:
+        return None
+    cap = "" if state.max_usd_per_day is None else f" of {words.usd(state.max_usd_per_day)}"
+    return f"{words.usd(state.usd_today)}{cap}"
