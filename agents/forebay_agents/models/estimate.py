@@ -34,6 +34,9 @@ ANSWER_SHARE = 2.0
 CAUTION = 1.1
 """What a call is asked for, by its estimate: too little would be refused, too much comes back."""
 
+USUAL_SHARE = 0.5
+"""Tokens of the answer for each token of text, as a rule."""
+
 SHORTEST_ANSWER = 150
 """Tokens of an answer that finds nothing."""
 
@@ -87,7 +90,8 @@ class CallSize:
     def of(cls, prompt: str, document: str, pictures: int) -> "CallSize":
         """Return the size of a call, of whose prompt the document's text is a part."""
         given = TextSize.of(prompt, pages=0).tokens() * CAUTION + pictures * PICTURE
-        answer = TextSize.of(document, pages=0).tokens() + pictures * PICTURE + SHORTEST_ANSWER
+        said = TextSize.of(document, pages=0).tokens() * USUAL_SHARE + pictures * PICTURE
+        answer = math.ceil(said) + SHORTEST_ANSWER
         return cls(math.ceil(given) + answer, answer)
 
 

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def database(dsn: str | None) -> Iterator[str]:
 
 @contextmanager
 def daemon(
-    dsn: str, options: tuple[str, ...], log: Path, environment: Mapping[str, str]
+    dsn: str, options: tuple[str, ...], log: Path, environment: dict[str, str]
 ) -> Iterator[Callable[[], None]]:
     """Run `forebay run` with these options and variables beside the block, its output in log.
 
