@@ -117,7 +117,7 @@ def test_a_grant_waits_for_the_grant_under_way(stage: Stage) -> None:
 def crowd(
     stage: Stage, seconds: float, call: Callable[[psycopg.Connection, int, str], None]
 ) -> None:
-    """Let sixteen sessions call for some seconds; after each go comes call, given the call's id too."""
+    """Let sixteen sessions call for some seconds; after each go comes call."""
     numbers = count()
     end = time.monotonic() + seconds
 
