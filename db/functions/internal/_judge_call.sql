@@ -20,7 +20,7 @@ as $function$
 declare
     v_pause     forebay.throttle;
     v_hindrance record;
-    v_wait      interval := '5 seconds';
+    v_wait      interval := interval '5 seconds';
     v_permit    forebay.call_permit;
 begin
     v_permit.decision := 'go';

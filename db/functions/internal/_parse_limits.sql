@@ -10,7 +10,7 @@ as $function$
 -- Errors  22023  p_limits is no array of objects, a key is missing, of a wrong type or out of range, or a limit comes twice
 declare
     v_item   jsonb;
-    v_limits forebay.quota_limits[] := '{}';
+    v_limits forebay.quota_limits[] := array[]::forebay.quota_limits[];
 begin
     if coalesce(jsonb_typeof(p_limits), 'null') <> 'array' then
         raise exception 'p_limits must be a JSON array of limits' using errcode = '22023';
