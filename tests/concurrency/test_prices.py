@@ -137,19 +137,19 @@ def test_where_prices_overlap_the_later_start_holds(stage: Stage) -> None:
     assert [usd for (usd,) in costs] == [5, 1, 5, None]
 
 
-def test_a_price_that_comes_late_prices_what_is_still_open(stage: Stage) -> None:
-    """Calls without a cost get one with the next usage of their attempt; others keep theirs."""
+def test_a_call_keeps_the_price_that_it_got(stage: Stage) -> None:
+    """A price that comes late is for calls reported from then on, and for those filled then."""
     stage.agent()
+    noon = stage.clock.now()
     attempt = running(stage)
-    before = stage.clock.now()
+    use(stage, attempt, "unpriced")
+    price(stage, valid_from=noon, usd_per_call="2")
     use(stage, attempt, "first")
-    assert cost(stage, attempt) is None
-    price(stage, valid_from=before, usd_per_call="2")
+    price(stage, valid_from=noon, usd_per_call="7")
     use(stage, attempt, "second")
-    assert cost(stage, attempt) == 4
-    price(stage, valid_from=before, usd_per_call="7")
-    use(stage, attempt, "third")
-    assert cost(stage, attempt) == 11
+    assert cost(stage, attempt) == 9
+    use(stage, attempt, "unpriced", input_tokens=5)
+    assert cost(stage, attempt) == 16
 
 
 @pytest.mark.parametrize("told", [timedelta(days=-400), timedelta(days=400)])

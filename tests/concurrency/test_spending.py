@@ -208,8 +208,8 @@ def test_what_a_task_did_not_cost_is_left_to_the_next(stage: Stage) -> None:
 
 def test_an_operator_lifts_a_cap_and_the_next_day_begins_anew(stage: Stage) -> None:
     """By so much, then without end; at midnight the cap is back, and nothing is spent yet."""
+    assert stage.clock
     dollars(stage)
-    noon = stage.clock.now()
     operator.register_customer(stage.db, customer="c", max_usd_per_day=Decimal(1))
     stage.agent(max_usd_per_day=Decimal(2))
     stage.enqueue(count=20, customer="c", estimated_tokens=100_000)
@@ -225,7 +225,6 @@ def test_an_operator_lifts_a_cap_and_the_next_day_begins_anew(stage: Stage) -> N
     assert stage.claim(20) == []
     stage.clock.set(MIDNIGHT)
     assert len(stage.claim(20)) == 1
-    assert stage.clock.now() - noon == timedelta(hours=12)
 
 
 @pytest.mark.parametrize("cap", [Decimal(0), Decimal("0.99")])

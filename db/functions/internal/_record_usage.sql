@@ -7,12 +7,13 @@ create or replace function forebay._record_usage(p_attempt_id bigint, p_usage js
 as $function$
 -- Record one call's usage; say whether it was new, or filled something that was unknown.
 --
--- What was filled is priced anew, by _spend.
+-- It is priced as it is known then: by the reported cost_usd, else by its model's price at its start.
 --
 -- Writes  forebay.attempt_usage
 -- Errors  22023  p_usage is no object, or a key is missing, of a wrong type, or out of range
 declare
-    v_call forebay.attempt_usage := forebay._parse_usage(p_usage);
+    v_call  forebay.attempt_usage := forebay._parse_usage(p_usage);
+    v_since timestamptz := (forebay._get_attempt(p_attempt_id)).started_at;
 begin
     insert into forebay.attempt_usage as u (
         attempt_id, source, call_id, model, input_tokens, output_tokens, cached_tokens, pages, cost_usd, started_at,
@@ -32,8 +33,7 @@ begin
         cost_usd = coalesce(u.cost_usd, excluded.cost_usd),
         started_at = coalesce(u.started_at, excluded.started_at),
         latency_ms = coalesce(u.latency_ms, excluded.latency_ms),
-        trace_id = coalesce(u.trace_id, excluded.trace_id),
-        usd = null
+        trace_id = coalesce(u.trace_id, excluded.trace_id)
     where (u.model is null and excluded.model is not null)
         or (u.input_tokens is null and excluded.input_tokens is not null)
         or (u.output_tokens is null and excluded.output_tokens is not null)
@@ -43,7 +43,13 @@ begin
         or (u.started_at is null and excluded.started_at is not null)
         or (u.latency_ms is null and excluded.latency_ms is not null)
         or (u.trace_id is null and excluded.trace_id is not null);
-    return found;
+    if not found then
+        return false;
+    end if;
+    update forebay.attempt_usage as u
+    set usd = coalesce(u.cost_usd, forebay._price_call(u, forebay._called_at(u, v_since)))
+    where u.attempt_id = p_attempt_id and u.source = v_call.source and u.call_id = v_call.call_id;
+    return true;
 end;
 $function$;
 

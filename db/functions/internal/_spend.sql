@@ -7,24 +7,12 @@ create or replace function forebay._spend(p_attempt_id bigint)
 as $function$
 -- Bring what the attempt cost up to date, and note the difference as spent; the caller holds its row.
 --
--- A call costs what was reported, else what its model's price makes of it. The calls of the more complete source count, never
--- of two. Each call is spent on the UTC day that it was made.
+-- The calls of the more complete source count, never of two. Each is spent on the UTC day that it was made.
 --
 -- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts.cost_usd
 declare
-    v_source text;
+    v_source text := forebay._usage_source(p_attempt_id);
 begin
-    update forebay.attempt_usage as u
-    set usd = priced.usd
-    from (
-        select c.source, c.call_id, coalesce(c.cost_usd, forebay._price_call(c, forebay._called_at(c, a.started_at))) as usd
-        from forebay.attempt_usage as c
-        inner join forebay.task_attempts as a on a.attempt_id = c.attempt_id
-        where c.attempt_id = p_attempt_id and c.usd is null
-    ) as priced
-    where u.attempt_id = p_attempt_id and u.source = priced.source and u.call_id = priced.call_id and priced.usd is not null;
-
-    v_source := forebay._usage_source(p_attempt_id);
     with calls as (
         select
             u.source, u.call_id, a.agent, coalesce(a.customer, '') as customer, u.counted_usd,
@@ -47,8 +35,9 @@ begin
     having sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0)) <> 0;
 
     update forebay.task_attempts as a
-    set cost_usd = (select sum(u.counted_usd) from forebay.attempt_usage as u where u.attempt_id = p_attempt_id)
-    where a.attempt_id = p_attempt_id;
+    set cost_usd = known.usd
+    from (select sum(u.counted_usd) as usd from forebay.attempt_usage as u where u.attempt_id = p_attempt_id) as known
+    where a.attempt_id = p_attempt_id and a.cost_usd is distinct from known.usd;
 end;
 $function$;
 

@@ -19,8 +19,8 @@ as $function$
 -- Say what a model costs from p_valid_from (null: now) to p_valid_until (null: without end), in US dollars.
 --
 -- Tokens are priced by the million. What is null is not paid for, but p_usd_per_m_cached: cached tokens then cost what input
--- costs. Where ranges overlap, the later p_valid_from holds; the same one again replaces the price. A call keeps the cost
--- that it got; one that had no price gets one when more usage of its attempt is reported.
+-- costs. Where ranges overlap, the later p_valid_from holds; the same one again replaces the price. A call is priced when it
+-- is reported, or filled: those of before keep what they have.
 --
 -- Writes     forebay.prices, forebay.audit_log
 -- Errors     22023  p_model is no name, a price is out of its range, all are null, or the range of time is none
