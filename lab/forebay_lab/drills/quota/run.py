@@ -30,9 +30,6 @@ FEED_EVERY = 0.05
 RESERVE_AFTER = 60.0
 """Model seconds after which nobody passes a task that does not fit."""
 
-BURST = 0.8
-"""The burst that Forebay uses of a provider's bucket, whose own is the whole budget."""
-
 PATIENCE = 30.0
 """Real seconds for a process to start or to end."""
 
@@ -88,8 +85,6 @@ def _register(
             "amount": limits.tokens,
             "kind": cell.provider,
         }
-        if cell.provider == "bucket":
-            tokens["burst"] = BURST
         calls = {"unit": "concurrent_calls", "amount": limits.concurrent_calls}
         operator.register_quota(conn, quota=agent, limits=[tokens, calls])
     operator.register_agent(
