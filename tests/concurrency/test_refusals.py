@@ -424,10 +424,10 @@ def test_what_counts_no_more_is_forgotten(stage: Stage) -> None:
         stage.clock.advance(SECOND)
     stage.clock.advance(5 * MINUTE)
     assert share(stage) == 1
-    stage.superuser.execute("select forebay._forget_refusals(forebay._now())")
+    worker.sweep(stage.db)
     assert stage.value("select count(*) from forebay.refusals") == 1
     stage.clock.advance(MICROSECOND)
-    stage.superuser.execute("select forebay._forget_refusals(forebay._now())")
+    worker.sweep(stage.db)
     assert stage.value("select count(*) from forebay.refusals") == 0
     assert share(stage) == 1
 

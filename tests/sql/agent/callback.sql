@@ -1,6 +1,6 @@
 -- callback: an event has the effect of the call it repeats, any number of times, in any order.
 begin;
-select plan(25);
+select plan(27);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -98,6 +98,21 @@ select throws_ok(
     $$ select pg_temp.event('task.completed', jsonb_build_object(
         'task_id', 4, 'attempt_id', 104, 'result', repeat('x', 1048576))) $$,
     'QF402', null, 'a result is not above 1 MiB'
+);
+
+-- What the provider refused.
+select given($$ select forebay.enqueue('a', '{}', 99); select forebay.dequeue('w') $$);
+select is(
+    pg_temp.event('task.failed',
+        '{"task_id": 5, "attempt_id": 105, "error": {"kind": "rate_limited"}, "retry_after_seconds": 30}'),
+    '{"task_id": 5, "status": "enqueued", "effect": "retrying"}'::jsonb,
+    'what a provider refused goes back in line as well'
+);
+select results_eq(
+    $$ select t.attempt_count, t.deferral_count, r.paused_until
+    from forebay.tasks as t inner join forebay.refusals as r on r.attempt_id = 105 where t.task_id = 5 $$,
+    $$ values (0, 1, noon('30 s')) $$,
+    'without having spent an attempt, and the agent pauses'
 );
 select only_callable_by('{agent}', $$ select forebay.callback('{}') $$);
 select given($$ update forebay.installation set is_branch = true $$);
