@@ -15,6 +15,7 @@ class Waiting(NamedTuple):
     created_at: datetime
     task_id: int
     tokens: int
+    due_at: datetime
 
 
 @dataclass
@@ -45,6 +46,7 @@ class AgentModel:
     max_concurrent_tasks: int | None = None
     max_tpm: int | None = None
     max_rpm: int | None = None
+    reserve_after: timedelta = timedelta(seconds=60)
     line: list[Waiting] = field(default_factory=list)
     running: dict[int, Waiting] = field(default_factory=dict)
     expired: set[int] = field(default_factory=set)
@@ -74,12 +76,20 @@ class AgentModel:
             rooms.append(int(self.requests.level // 1))
         return max(0, min(rooms))
 
-    def head_fits(self) -> bool:
-        """Tell whether the bucket admits the first in line; one above the burst needs it full."""
-        if not self.tokens:
-            return True
-        need, level, burst = self.line[0].tokens, self.tokens.level, self.tokens.burst
-        return need <= level or (need > burst and level == burst)
+    def next_to_start(self) -> Waiting | None:
+        """Return the first in line that the bucket admits: it passes those before it that are new.
+
+        One above the burst needs the bucket full.
+        """
+        for waiting in self.line:
+            if not self.tokens:
+                return waiting
+            need, level, burst = waiting.tokens, self.tokens.level, self.tokens.burst
+            if need <= level or (need > burst and level == burst):
+                return waiting
+            if self.now - waiting.due_at >= self.reserve_after:
+                return None
+        return None
 
     def start_all(self) -> list[int]:
         """Start what can be started by any number of calls, and return the task ids in order."""
@@ -87,22 +97,23 @@ class AgentModel:
         while True:
             room = self.room()
             if self.expired and (room == 0 or not self.line):
-                self.line = sorted([*self.line, *(self.running.pop(id) for id in self.expired)])
+                back = [self.running.pop(task_id) for task_id in self.expired]
+                self.line = sorted([*self.line, *(task._replace(due_at=self.now) for task in back)])
                 self.expired.clear()
-            elif room == 0 or not self.line or not self.head_fits():
+            elif room == 0 or not (waiting := self.next_to_start()):
                 return started
             else:
-                started.append(self.start_head())
+                started.append(self.start(waiting))
 
-    def start_head(self) -> int:
-        """Start the first in line and pay for it."""
-        head = self.line.pop(0)
-        self.running[head.task_id] = head
+    def start(self, waiting: Waiting) -> int:
+        """Start a task and pay for it."""
+        self.line.remove(waiting)
+        self.running[waiting.task_id] = waiting
         if self.tokens:
-            self.tokens.add(-head.tokens, self.now)
+            self.tokens.add(-waiting.tokens, self.now)
         if self.requests:
             self.requests.add(-1, self.now)
-        return head.task_id
+        return waiting.task_id
 
     def end(self, task_id: int, *, used: int | None, goes_back: bool) -> None:
         """End a task that runs: settle what it used (None: not known), perhaps put it back."""
@@ -110,4 +121,4 @@ class AgentModel:
         if self.tokens and used is not None:
             self.tokens.add(ended.tokens - used, self.now)
         if goes_back:
-            self.line = sorted([*self.line, ended])
+            self.line = sorted([*self.line, ended._replace(due_at=self.now)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -187,7 +188,7 @@ def test_st1_a_full_agent_hides_no_other(stage: Stage) -> None:
 def test_st3_a_task_above_the_burst_goes_alone_when_the_bucket_is_full(stage: Stage) -> None:
     """It takes the bucket into debt: never refused silently, never let through beside others."""
     assert stage.clock
-    stage.agent(max_tpm=1000)
+    stage.agent(max_tpm=1000, reserve_after=timedelta(0))
     stage.enqueue(count=1, estimated_tokens=300)
     stage.claim_one()
     (heavy,) = stage.enqueue(estimated_tokens=1500, priority=1)
@@ -210,10 +211,10 @@ def test_st3_a_lower_limit_is_judged_at_the_claim(stage: Stage) -> None:
     stage.claim_one()
 
 
-def test_st4_nothing_overtakes_a_heavy_head(stage: Stage) -> None:
-    """Light tasks behind a heavy one wait with it: it waits no longer than its own refill."""
+def test_st4_nothing_overtakes_a_heavy_head_that_is_reserved_for(stage: Stage) -> None:
+    """Light tasks behind it wait with it, so it waits no longer than its own refill."""
     assert stage.clock
-    stage.agent(max_tpm=1000)
+    stage.agent(max_tpm=1000, reserve_after=timedelta(0))
     stage.enqueue(estimated_tokens=700)
     stage.claim_one()
     (heavy,) = stage.enqueue(estimated_tokens=600, priority=10)
@@ -226,12 +227,38 @@ def test_st4_nothing_overtakes_a_heavy_head(stage: Stage) -> None:
     assert [row.task_id for row in stage.claim(5)] == light
 
 
-def test_st4_nothing_overtakes_within_a_claim(stage: Stage) -> None:
-    """A claim takes the longest head of the line that fits, not whatever fits behind it."""
+def test_st4_light_tasks_pass_a_heavy_one_only_so_long(stage: Stage) -> None:
+    """900 tokens against a stream of 100 every 5 s: it waits 60 s, and then for the bucket."""
+    assert stage.clock
+    stage.agent(max_tpm=1000, tpm_burst=Decimal(1))
+    stage.enqueue(estimated_tokens=1000)
+    stage.claim_one()
+    since = stage.clock.now()
+    (heavy,) = stage.enqueue(estimated_tokens=900, priority=10)
+    passed = 0
+    while stage.task(heavy).status == "enqueued":
+        stage.clock.advance(timedelta(seconds=5))
+        stage.enqueue(estimated_tokens=100)
+        passed += sum(row.task_id != heavy for row in stage.claim(5))
+    assert passed >= 9
+    assert MINUTE <= stage.clock.now() - since <= 2 * MINUTE
+
+
+def test_st4_what_fits_is_taken_within_one_claim(stage: Stage) -> None:
+    """A claim looks at a hundred tasks behind those that do not fit, and no further."""
     assert stage.clock
     stage.agent(max_tpm=1000)
     tasks = [stage.enqueue(estimated_tokens=tokens)[0] for tokens in (300, 600, 50)]
-    assert [row.task_id for row in stage.claim(5)] == tasks[:1]
+    assert [row.task_id for row in stage.claim(5)] == [tasks[0], tasks[2]]
+    stage.agent("b", max_tpm=1000)
+    stage.enqueue("b", estimated_tokens=700)
+    stage.claim_one("b")
+    stage.enqueue("b", 101, estimated_tokens=200)
+    (light,) = stage.enqueue("b", estimated_tokens=50)
+    assert stage.claim(1, "b") == []
+    assert [row.task_id for row in stage.claim(2, "b")] == []
+    stage.clock.advance(timedelta(seconds=6))
+    assert len(stage.claim(1, "b")) == 1
 
 
 def test_st5_priority_is_strict_and_the_wait_can_be_seen(stage: Stage) -> None:
@@ -283,24 +310,3 @@ def test_st8_a_claim_holds_no_more_than_can_start(stage: Stage) -> None:
     assert len(stage.claim(10)) == 2
     statuses = [stage.task(task_id).status for task_id in tasks]
     assert statuses == ["processing"] * 2 + ["enqueued"] * 8
-
-
-def test_st9_one_refusal_spends_one_attempt(stage: Stage) -> None:
-    """retry_after is honoured for its task; an operator's pause holds the others as they are."""
-    assert stage.clock
-    stage.agent(max_concurrent_tasks=1)
-    tasks = stage.enqueue(count=20)
-    claim = stage.claim_one()
-    report.fail(
-        stage.db,
-        attempt_id=claim.attempt_id,
-        error={"kind": "rate_limited"},
-        retry_after=5 * MINUTE,
-    )
-    until = stage.clock.now() + 5 * MINUTE
-    assert stage.task(claim.task_id).available_at == until
-    operator.pause_agent(stage.db, agent="a", until=until)
-    assert stage.claim(20) == []
-    assert [stage.task(task_id).attempt_count for task_id in tasks] == [1] + [0] * 19
-    stage.clock.set(until)
-    assert stage.claim_one().task_id == tasks[0]

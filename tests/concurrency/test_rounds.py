@@ -2,7 +2,8 @@
 
 A round: every session claims at a barrier, then some attempts complete, fail, are released,
 cancelled, or lose their lease, and time moves on. After each round nothing is over its limit, and
-what was claimed is exactly what there was room for, in the order of the line.
+what was claimed is exactly what there was room for, in the order of the line, save that a task
+which does not fit is passed until it has waited long enough.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from forebay.calls import agent as report
 from forebay.calls import operator, submitter, viewer, worker
 from forebay.rows import ClaimedAttempt
 
-Limits = dict[str, int]
+Limits = dict[str, Any]
 
 ENDS = ("complete", "complete with usage", "fail", "release", "cancel", "expire")
 PRIORITIES = (-10, 0, 0, 0, 10)
@@ -79,7 +80,9 @@ class Rounds:
                 ]
                 rows = submitter.enqueue_many(self.stage.db, agent=name, tasks=tasks)
                 model.line += [
-                    Waiting(-task["priority"], self.now, row.task_id, task["estimated_tokens"])
+                    Waiting(
+                        -task["priority"], self.now, row.task_id, task["estimated_tokens"], self.now
+                    )
                     for task, row in zip(tasks, rows, strict=True)
                 ]
                 model.line.sort()
@@ -101,11 +104,15 @@ class Rounds:
             assert state.request_level == (model.requests and model.requests.level)
 
     def end_some(self) -> None:
-        """End about half of what runs, each in one of the ways in which an attempt can end."""
+        """End about half of what runs, each in one of the ways in which an attempt can end.
+
+        Nothing is learned from how: a task is charged with its estimate throughout.
+        """
         for model in self.models.values():
             for task_id in sorted(model.running.keys() - model.expired):
                 if self.random.random() < 0.5:
                     self.end(model, task_id, self.random.choice(ENDS))
+        self.stage.superuser.execute("update forebay.task_attempts set is_usage_known = false")
 
     def end(self, model: AgentModel, task_id: int, how: str) -> None:
         db, attempt_id = self.stage.db, self.attempts[task_id]
@@ -135,6 +142,8 @@ AGENTS: dict[str, dict[str, Limits]] = {
     "three": {"a": {"max_concurrent_tasks": 3}},
     "ten": {"a": {"max_concurrent_tasks": 10}},
     "tokens": {"a": {"max_tpm": 6000}},
+    "tokens in strict order": {"a": {"max_tpm": 6000, "reserve_after": timedelta(0)}},
+    "tokens with short reserve": {"a": {"max_tpm": 6000, "reserve_after": timedelta(seconds=4)}},
     "requests": {"a": {"max_rpm": 60}},
     "three and tokens": {"a": {"max_concurrent_tasks": 3, "max_tpm": 6000}},
     "ten and tokens": {"a": {"max_concurrent_tasks": 10, "max_tpm": 12000}},

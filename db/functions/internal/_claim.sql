@@ -14,20 +14,34 @@ as $function$
 -- Admit up to p_limit of the agent's tasks of priority p_floor and more (null: any); the caller holds the agent's lock.
 --
 -- p_limit is within the room that _open_line counted. The time of the claim is read here, after the count, so that no
--- attempt that was not counted ends after it.
+-- attempt that was not counted ends after it. Customers are locked by what is seen in line: a task of another one that came
+-- into it meanwhile has to wait for the next claim.
 --
 -- Returns  one row an attempt, in the order of the line
 -- Locks    the customers that have a cap; tasks and attempts without waiting
 -- Errors   55P03  somebody else is admitting for a customer that has a cap, and p_waits is false
 declare
-    v_now   timestamptz := forebay._now();
-    v_agent forebay.agents := forebay._get_effective(p_agent, v_now);
-    v_line  forebay.lined_up[];
+    v_now       timestamptz := forebay._now();
+    v_agent     forebay.agents := forebay._get_effective(p_agent, v_now);
+    v_customers text[];
+    v_line      forebay.lined_up[];
 begin
     if v_agent.paused_until > v_now then
         return;
     end if;
+    if forebay._has_caps(v_agent) then
+        v_customers := array(
+            select l.customer from unnest(forebay._line(v_agent, p_limit + 100, p_floor, v_now, false)) as l
+            where l.customer is not null
+            group by l.customer
+        );
+        perform forebay._lock_customers(v_customers, p_waits);
+        v_now := forebay._now();
+    end if;
     v_line := forebay._pick(v_agent, p_limit, p_floor, v_now, true);
+    if v_customers is not null then
+        v_line := array(select l from unnest(v_line) as l where coalesce(l.customer = any(v_customers), true));
+    end if;
     if v_line <> '{}' then
         return query select * from forebay._admit(p_worker, v_agent, v_line, v_now);
     end if;

@@ -23,13 +23,15 @@ declare
     v_rooms forebay.quota_room[] := case when p_agent.quotas <> '{}' then
         array(select r from forebay._quota_rooms(p_agent, p_now) as r)
     else '{}' end;
-    v_caps  forebay.spend_cap[] := array(
+    v_caps  forebay.spend_cap[] := case when forebay._has_caps(p_agent) then array(
         select c from forebay._caps(p_agent, array(select distinct l.customer from unnest(p_line) as l), p_now) as c
-    );
-    v_pace  double precision := case when v_rooms <> '{}' then (forebay._learned(p_agent.agent)).tokens_per_second end;
+    ) else '{}' end;
+    v_pace  double precision := case when v_rooms <> '{}' then
+        (forebay._learned(p_agent.agent)).tokens_per_second::double precision
+    end;
     v_task  forebay.lined_up;
 begin
-    v_fit.places := '{}';
+    v_fit.places := array[]::integer[];
     for v_place in 1 .. cardinality(p_line) loop
         exit when cardinality(v_fit.places) = p_limit;
         v_task := p_line[v_place];
@@ -38,10 +40,7 @@ begin
             v_fit.places := v_fit.places || v_place;
             v_level := v_level - (v_task.uses).input_tokens - (v_task.uses).output_tokens;
             v_rooms := forebay._take_room(v_rooms, v_task.uses, v_pace);
-            v_caps := array(
-                select (c.customer, c.amount, c.has - case when coalesce(c.customer = v_task.customer, c.customer is null) then (v_task.uses).usd else 0 end)::forebay.spend_cap
-                from unnest(v_caps) as c
-            );
+            v_caps := forebay._take_money(v_caps, v_task);
         else
             v_stop.places := v_fit.places;
             v_fit := case when v_fit.reason is null then v_stop else v_fit end;

@@ -26,7 +26,7 @@ begin
     end if;
     if p_caps <> '{}' then
         select
-            null, 'spend_cap', p_task.task_id, coalesce(c.customer, p_agent.agent), 'usd', (p_task.uses).usd, c.has, c.amount,
+            null::integer[], 'spend_cap', p_task.task_id, coalesce(c.customer, p_agent.agent), 'usd', (p_task.uses).usd, c.has, c.amount,
             interval '1 day'
         into v_fit
         from unnest(p_caps) as c
@@ -36,7 +36,7 @@ begin
     end if;
     if v_fit.reason is null and p_rooms <> '{}' then
         select
-            null, 'quota', p_task.task_id, r.quota, r.unit, needs.amount, r.room, r.amount, r.period
+            null::integer[], 'quota', p_task.task_id, r.quota, r.unit, needs.amount::numeric, r.room::numeric, r.amount::numeric, r.period
         into v_fit
         from unnest(p_rooms) as r
         cross join lateral forebay._need(r.unit, r.seconds, p_task.uses, p_pace) as needs (amount)

@@ -5,8 +5,7 @@ create or replace function forebay._is_weighed(p_agent forebay.agents)
     security invoker
 as $function$
 -- Whether what a task will use decides if it may start: by the agent's bucket, its quotas, or anybody's spend cap.
-select p_agent.max_tpm is not null or p_agent.quotas <> '{}' or p_agent.max_usd_per_day is not null
-    or exists (select from forebay.customers as c where c.max_usd_per_day is not null);
+select p_agent.max_tpm is not null or p_agent.quotas <> '{}' or forebay._has_caps(p_agent);
 $function$;
 
 comment on function forebay._is_weighed is 'Whether what a task will use decides if it may start: by the agent''s bucket, its quotas, or anybody''s spend cap.';

@@ -19,7 +19,7 @@ as $function$
 -- Locks  with p_locks the tasks, without waiting
 declare
     v_learned forebay.learned;
-    v_capped  text[] := '{}';
+    v_capped  text[] := array[]::text[];
 begin
     if forebay._is_weighed(p_agent) then
         v_learned := forebay._learned(p_agent.agent);

@@ -1,5 +1,5 @@
 create or replace function forebay._parse_task(
-    p_agent     text,
+    p_agent     forebay.agents,
     p_document  jsonb,
     p_batch     forebay.batches,
     p_max_bytes integer,
@@ -28,7 +28,7 @@ begin
     perform forebay._require_size(v_task.payload, 'the payload', p_max_bytes);
 
     v_task.task_id := nextval('forebay.tasks_task_id_seq');
-    v_task.agent := p_agent;
+    v_task.agent := p_agent.agent;
     v_task.status := 'enqueued';
     v_task.priority := 0;
     v_task.batch_id := p_batch.batch_id;
@@ -37,7 +37,7 @@ begin
     v_task.attempt_count := 0;
     v_task.release_count := 0;
     v_task.deferral_count := 0;
-    v_task.is_shared := false;
+    v_task.is_shared := p_agent.is_fair_by_customer;
     v_task.created_at := p_now;
     if p_document ?| array['priority', 'estimated_tokens', 'max_attempts', 'run_after', 'customer', 'idempotency_key'] then
         v_task.priority := coalesce(forebay._json_integer(p_document, 'priority', -32768, 32767), 0)::smallint;

@@ -19,9 +19,10 @@ as $function$
 --
 -- Locks  with p_locks the tasks, without waiting
 declare
-    v_held bigint[] := '{}';
+    v_held bigint[] := array[]::bigint[];
     v_ids  bigint[];
     v_got  bigint[];
+    v_id   bigint;
 begin
     loop
         v_ids := case
@@ -30,12 +31,15 @@ begin
             else forebay._aged_order(p_agent, p_limit, p_floor, p_now, p_locks, p_capped, v_held)
         end;
         exit when not p_locks;
-        v_got := array(
+        v_got := array[]::bigint[];
+        for v_id in
             select t.task_id from forebay.tasks as t
             where t.task_id = any(v_ids) and t.status = 'enqueued' and t.is_ready
             order by t.task_id
             for no key update skip locked
-        );
+        loop
+            v_got := v_got || v_id;
+        end loop;
         exit when cardinality(v_got) = cardinality(v_ids);
         v_held := v_held || array(select ids.task_id from unnest(v_ids) as ids (task_id) where ids.task_id <> all(v_got));
     end loop;

@@ -19,6 +19,15 @@ begin
         when char_length(p_agent.entry_point) not between 1 and 200 then 'p_entry_point must have 1 to 200 characters'
         when p_agent.max_concurrent_tasks < 0 or p_agent.max_tpm < 0 or p_agent.max_rpm < 0
             then 'p_max_concurrent_tasks, p_max_tpm and p_max_rpm must not be negative; null means no limit'
+        when p_agent.max_waiting < 0 or p_agent.max_usd_per_day < 0
+            then 'p_max_waiting and p_max_usd_per_day must not be negative; null means no limit'
+        when p_agent.max_usd_per_day in ('NaN', 'Infinity') then 'p_max_usd_per_day must be a number; null means no limit'
+        when p_agent.is_fair_by_customer is null then 'p_fair_by_customer must not be null'
+        when p_agent.max_deferrals is null or p_agent.max_deferrals < 0 then 'p_max_deferrals must not be negative'
+        when p_agent.reserve_after is null or p_agent.reserve_after not between interval '0' and interval '10 years'
+            then 'p_reserve_after must be from 0 to 10 years'
+        when p_agent.aging not between interval '1 microsecond' and interval '10 years'
+            then 'p_aging must be above 0 and at most 10 years; null means strict priority'
         when p_agent.max_tpm > 1000000000000000 then 'p_max_tpm must not be above 10^15'
         when p_agent.tpm_burst is null or not (p_agent.tpm_burst > 0 and p_agent.tpm_burst <= 100)
             then 'p_tpm_burst must be above 0 and at most 100'
@@ -36,7 +45,8 @@ begin
             select format('%s must be above 0 and at most 10 years', durations.name)
             from (values
                 ('p_lease', p_agent.lease), ('p_timeout', p_agent.timeout), ('p_backoff_base', p_agent.backoff_base),
-                ('p_backoff_max', p_agent.backoff_max), ('p_retention', p_agent.retention)
+                ('p_backoff_max', p_agent.backoff_max), ('p_retention', p_agent.retention),
+                ('p_max_deferral_time', p_agent.max_deferral_time)
             ) as durations (name, duration)
             where durations.duration is null or durations.duration not between interval '1 microsecond' and interval '10 years'
             limit 1

@@ -18,20 +18,21 @@ as $function$
 -- Locks  with p_locks the tasks, without waiting
 declare
     v_floor integer := coalesce(p_floor, -32768);
+    v_task  forebay.tasks;
+    v_line  forebay.lined_up[] := array[]::forebay.lined_up[];
 begin
     if p_locks then
-        return array(
-            select forebay._lined_up(p_agent, h, p_learned, p_now)
-            from (
-                select t.* from forebay.tasks as t
-                where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready and t.priority >= v_floor
-                    and (t.customer is null or t.customer <> all(p_capped))
-                order by t.priority desc, t.created_at, t.task_id
-                limit p_limit
-                for no key update skip locked
-            ) as h
-            order by h.priority desc, h.created_at, h.task_id
-        );
+        for v_task in
+            select t.* from forebay.tasks as t
+            where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready and t.priority >= v_floor
+                and (t.customer is null or t.customer <> all(p_capped))
+            order by t.priority desc, t.created_at, t.task_id
+            limit p_limit
+            for no key update skip locked
+        loop
+            v_line := v_line || forebay._lined_up(p_agent, v_task, p_learned, p_now);
+        end loop;
+        return v_line;
     end if;
     return array(
         select forebay._lined_up(p_agent, h, p_learned, p_now)

@@ -37,10 +37,13 @@ as $function$
 -- Define an agent, or define it anew: a parameter that is left out takes its default. A pause stays.
 --
 -- A limit that is null does not limit; 0 admits nothing. A bucket keeps its level, cut to the new burst; a new one is full.
+-- Limits below what is in flight end nothing: the next task starts once there is room again.
 --
--- Writes     forebay.agents, forebay.agent_budgets, forebay.agent_settlements, forebay.audit_log
--- Locks      the agent's lock and budget row: it waits for admissions that are under way
+-- Writes     forebay.agents, forebay.agent_budgets, forebay.agent_settlements, forebay.tasks.is_shared, forebay.audit_log
+-- Locks      the agent's lock and budget row: it waits for admissions that are under way; with max_waiting or fair share
+--            first the agent's line: it waits for transactions that enqueue; its tasks, by id, when fair share begins
 -- Errors     22023  an argument is out of its range
+--            QF305  there is no such quota
 -- Called by  forebay_operator
 declare
     v_old    forebay.agents;
@@ -54,6 +57,10 @@ declare
     v_now    timestamptz;
 begin
     perform forebay._require_agent_definition(v_new);
+    perform forebay._require_quotas(v_new.quotas);
+    if p_fair_by_customer or p_max_waiting is not null then
+        perform pg_advisory_xact_lock(forebay._line_key(v_new.agent));
+    end if;
     perform forebay._lock_definition(v_new.agent);
     v_now := forebay._now();
     select a.* into v_old from forebay.agents as a where a.agent = v_new.agent;
@@ -77,6 +84,7 @@ begin
         max_deferrals = excluded.max_deferrals, max_deferral_time = excluded.max_deferral_time, quotas = excluded.quotas;
 
     perform forebay._set_budget(v_old, v_new, v_now);
+    perform forebay._set_shared(v_new);
     perform forebay._audit('register_agent', null, p_agent, p_reason, p_actor, to_jsonb(v_new));
 end;
 $function$;

@@ -17,7 +17,7 @@ as $function$
 --
 -- Returns    one row a distinct id, by id; effect is reprocessed, none (it has not finished) or unknown
 -- Writes     forebay.tasks, forebay.audit_log
--- Locks      the tasks, by id
+-- Locks      the agents' lines, shared; the tasks, by id
 -- Errors     22023  p_task_ids is null, or p_priority is no smallint
 --            QF301  no such agent
 -- Called by  forebay_operator
@@ -31,18 +31,24 @@ begin
     if p_agent is not null then
         perform forebay._get_agent(p_agent);
     end if;
+    perform pg_advisory_xact_lock_shared(forebay._line_key(a.agent))
+    from (
+        select coalesce(p_agent, t.agent) as agent from forebay.tasks as t
+        where t.task_id = any(v_ids) group by 1 order by 1
+    ) as a;
     perform forebay._lock_tasks(v_ids);
     v_now := forebay._now();
 
     with renewed as (
         insert into forebay.tasks (
             agent, priority, batch_id, customer, payload, estimated_tokens, max_attempts, available_at, created_at,
-            reprocess_of
+            reprocess_of, is_shared
         )
         select
-            coalesce(p_agent, t.agent), p_priority, t.batch_id, t.customer, t.payload, t.estimated_tokens, t.max_attempts,
-            v_now, v_now, t.task_id
+            a.agent, p_priority, t.batch_id, t.customer, t.payload, t.estimated_tokens, t.max_attempts,
+            v_now, v_now, t.task_id, a.is_fair_by_customer
         from forebay.tasks as t
+        inner join forebay.agents as a on a.agent = coalesce(p_agent, t.agent)
         where t.task_id = any(v_ids) and t.status in ('completed', 'failed', 'cancelled')
         order by t.task_id
         returning task_id, reprocess_of

@@ -1,6 +1,6 @@
 -- dequeue admits what the agent's limits allow: tasks at once, tokens a minute, claims a minute; the tightest wins.
 begin;
-select plan(47);
+select plan(54);
 select stop_clock();
 set local role forebay_owner;
 
@@ -76,17 +76,56 @@ select results_eq(
 );
 select at_time('0');
 
--- Nothing overtakes.
+-- A task that does not fit is passed, until it has waited p_reserve_after.
 select given($$
-    select forebay.register_agent('queue', p_max_tpm => 6000);
-    select forebay.enqueue('queue', '{}', p_estimated_tokens => tokens) from unnest(array[3000, 3000, 10]) as tokens
+    select forebay.register_agent('strict', p_max_tpm => 6000, p_reserve_after => '0');
+    select forebay.enqueue('strict', '{}', p_estimated_tokens => tokens) from unnest(array[3000, 3000, 10]) as tokens
 $$);
 select results_eq(
-    $$ select task_id from forebay.dequeue('w', '{queue}', 10) $$,
-    array[11]::bigint[],
-    'the longest head of the line that fits is admitted'
+    $$ select estimated_tokens from forebay.dequeue('w', '{strict}', 10) $$,
+    array[3000]::bigint[],
+    'with p_reserve_after 0 the longest head of the line that fits is admitted'
 );
-select is_empty($$ select forebay.dequeue('w', '{queue}', 10) $$, 'a small task does not overtake the one before it');
+select is_empty($$ select forebay.dequeue('w', '{strict}', 10) $$, 'and a small task never passes the one before it');
+select given($$
+    select forebay.register_agent('queue', p_max_tpm => 6000, p_reserve_after => '10 seconds');
+    select forebay.enqueue('queue', '{}', p_estimated_tokens => tokens)
+    from unnest(array[3000, 3000, 700, 1200, 1100, 1]) as tokens
+$$);
+select results_eq(
+    $$ select estimated_tokens from forebay.dequeue('w', '{queue}', 2) $$,
+    array[3000, 700]::bigint[],
+    'else a task that fits passes those that do not'
+);
+select results_eq(
+    $$ select estimated_tokens from forebay.dequeue('w', '{queue}', 1) $$,
+    array[1100]::bigint[],
+    'the first of them in line goes first'
+);
+select at_time('9.999 seconds');
+select results_eq(
+    $$ select estimated_tokens from forebay.dequeue('w', '{queue}', 10) $$,
+    array[1]::bigint[],
+    'as long as the one that is passed has waited less'
+);
+select given($$ select forebay.enqueue('queue', '{}', 5, p_estimated_tokens => 2) $$);
+select at_time('10 seconds');
+select results_eq(
+    $$ select estimated_tokens from forebay.dequeue('w', '{queue}', 10) $$,
+    array[2]::bigint[],
+    'a task before it in line is not held up'
+);
+select given($$ select forebay.enqueue('queue', '{}', p_estimated_tokens => 2) $$);
+select is_empty($$ select forebay.dequeue('w', '{queue}', 10) $$, 'but nothing passes it any more');
+select at_time('30.02 seconds');
+select is_empty($$ select forebay.dequeue('w', '{queue}', 10) $$, 'while the bucket fills up');
+select at_time('30.03 seconds');
+select results_eq(
+    $$ select estimated_tokens from forebay.dequeue('w', '{queue}', 10) $$,
+    array[3000]::bigint[],
+    'so that it starts as soon as the bucket holds enough'
+);
+select at_time('0');
 
 -- No estimate.
 select given($$
@@ -104,19 +143,19 @@ select results_eq(
 
 -- A task larger than the burst.
 select given($$
-    select forebay.register_agent('large', p_max_tpm => 6000);
+    select forebay.register_agent('large', p_max_tpm => 6000, p_reserve_after => '0');
     select forebay.enqueue('large', '{}', p_estimated_tokens => tokens) from unnest(array[10, 6000, 10]) as tokens
 $$);
 select results_eq(
     $$ select task_id from forebay.dequeue('w', '{large}', 10) $$,
-    array[15]::bigint[],
+    array[23]::bigint[],
     'a task larger than the burst is not admitted with others'
 );
 select is_empty($$ select forebay.dequeue('w', '{large}', 10) $$, 'nor before the bucket is full');
 select at_time('0.1 seconds');
 select results_eq(
     $$ select task_id from forebay.dequeue('w', '{large}', 10) $$,
-    array[16]::bigint[],
+    array[24]::bigint[],
     'when the bucket is full it is admitted, alone, whatever is running'
 );
 select results_eq(
@@ -127,7 +166,7 @@ select is_empty($$ select forebay.dequeue('w', '{large}', 10) $$, 'while the deb
 select at_time('12.2 seconds');
 select results_eq(
     $$ select task_id from forebay.dequeue('w', '{large}', 10) $$,
-    array[17]::bigint[],
+    array[25]::bigint[],
     'when it is paid off the next one starts'
 );
 select at_time('0');
