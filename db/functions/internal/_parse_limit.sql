@@ -30,8 +30,9 @@ begin
         raise exception '"amount" is required' using errcode = '22023';
     elsif v_limit.kind not in ('window', 'bucket') then
         raise exception '"kind" must be window or bucket, not "%"', left(v_limit.kind, 60) using errcode = '22023';
-    elsif v_burst is not null and (v_limit.kind <> 'bucket' or not (v_burst > 0 and v_burst <= 1000000000000000)) then
-        raise exception '"burst" must be above 0 and at most 10^15, and only a bucket has one' using errcode = '22023';
+    elsif v_burst is not null and (v_limit.kind <> 'bucket' or not (v_burst > 0 and v_burst <= 100)) then
+        raise exception '"burst" must be above 0 and at most 100, and only a bucket has one' using errcode = '22023',
+            hint = 'It is a factor of the amount.';
     end if;
 
     if v_limit.unit = 'concurrent_calls' then
@@ -41,7 +42,7 @@ begin
         v_limit.period := forebay._parse_period(forebay._json_text(p_limit, 'per'));
     end if;
     if v_limit.kind = 'bucket' then
-        v_limit.burst := case when v_limit.amount = 0 then 0 else coalesce(v_burst, greatest(1, 0.8 * v_limit.amount)) end;
+        v_limit.burst := case when v_limit.amount = 0 then 0 else greatest(1, coalesce(v_burst, 0.8) * v_limit.amount) end;
     end if;
     return v_limit;
 end;

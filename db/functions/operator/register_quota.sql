@@ -16,9 +16,9 @@ as $function$
 -- p_limits is an array of objects: unit (requests, tokens, input_tokens, output_tokens or concurrent_calls), amount (a
 -- whole number; 0 lets nothing through), per (second, minute, hour, day, or an interval from 1 second to 1 day; not for
 -- concurrent_calls), kind (window, the default: strictly so much within any period; or bucket: refills continuously) and
--- burst (what a full bucket holds, by default 0.8 of the amount). An empty array limits nothing. Keys that are not known
--- are ignored. p_headroom is the share of each window that is left unused. A limit that stays, by unit, period and kind,
--- keeps its ledger, a level cut to the new burst; a new one starts unused. Calls that were granted go on.
+-- burst (what a full bucket holds, as a factor of the amount; default 0.8). An empty array limits nothing. Keys that are
+-- not known are ignored. p_headroom is the share of each window that is left unused. A limit that stays, by unit, period
+-- and kind, keeps its ledger, a level cut to the new burst; a new one starts unused. Calls that were granted go on.
 --
 -- Writes     forebay.quotas, forebay.quota_limits, forebay.quota_slots, forebay.audit_log
 -- Locks      the quota: it waits for calls and claims under way

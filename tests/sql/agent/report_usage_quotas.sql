@@ -6,7 +6,7 @@ set local role forebay_owner;
 select given($$
     select forebay.register_quota('q', '[
         {"unit": "requests", "per": "minute", "amount": 100}, {"unit": "input_tokens", "per": "minute", "amount": 1000},
-        {"unit": "output_tokens", "per": "minute", "amount": 1000, "kind": "bucket", "burst": 1000}
+        {"unit": "output_tokens", "per": "minute", "amount": 1000, "kind": "bucket", "burst": 1}
     ]');
     select forebay.register_agent('a', p_quotas => '{q}'), forebay.register_agent('b', p_quotas => '{q}');
     select forebay.enqueue('a', '{}', p_estimated_tokens => 1), forebay.enqueue('b', '{}', p_estimated_tokens => 1);

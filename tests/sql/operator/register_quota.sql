@@ -1,13 +1,13 @@
 -- register_quota: a provider's limits by unit and period; defined anew, what counts against them stays.
 begin;
-select plan(32);
+select plan(33);
 select stop_clock();
 set local role forebay_operator;
 select lives_ok(
     $$ select forebay.register_quota('q', '[
         {"unit": "tokens", "per": "minute", "amount": 1000, "model": "x"},
         {"unit": "tokens", "per": "01:00:00", "amount": "30000", "kind": "bucket"},
-        {"unit": "input_tokens", "per": "second", "amount": 10, "kind": "bucket", "burst": 25},
+        {"unit": "input_tokens", "per": "second", "amount": 10, "kind": "bucket", "burst": 2.5},
         {"unit": "requests", "per": "day", "amount": 1, "kind": "bucket"},
         {"unit": "output_tokens", "per": "90 seconds", "amount": 0},
         {"unit": "concurrent_calls", "amount": 8}
@@ -39,7 +39,7 @@ select results_eq(
 select given($$
     select forebay.register_quota('q', '[
         {"unit": "tokens", "per": "minute", "amount": 1000}, {"unit": "requests", "per": "minute", "amount": 10},
-        {"unit": "tokens", "per": "hour", "amount": 36000, "kind": "bucket", "burst": 10000}
+        {"unit": "tokens", "per": "hour", "amount": 36000, "kind": "bucket", "burst": 0.25}
     ]');
     select forebay.register_agent('a', p_quotas => '{q}');
     select forebay.enqueue('a', '{}', p_estimated_tokens => 1);
@@ -122,6 +122,10 @@ select throws_like(
 select throws_like(
     $$ select forebay.register_quota('q', '[{"unit": "tokens", "amount": 1, "per": "day", "burst": 2}]') $$,
     '"burst" must%', 'only a bucket has a burst'
+);
+select throws_like(
+    $$ select forebay.register_quota('q', '[{"unit": "tokens", "amount": 1, "per": "day", "kind": "bucket", "burst": 800}]') $$,
+    '"burst" must%', 'which is a factor'
 );
 select throws_like(
     $$ select forebay.register_quota('q', '[
