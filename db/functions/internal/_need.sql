@@ -10,18 +10,19 @@ create or replace function forebay._need(
     security invoker
 as $function$
 -- How much of a quota's unit a task that starts now will have used in p_seconds, at p_pace tokens a second (null: all of it).
+--
+-- At 0 seconds that is its first call.
 select case
-    when p_unit = 'concurrent_calls' then 1
+    when p_unit = 'concurrent_calls' or p_unit = 'requests' and p_seconds = 0 then 1
+    when p_seconds = 0 then ceil(used.amount / greatest(1, p_uses.calls))
     else greatest(
         case when p_unit = 'requests' then 1 else 0 end,
-        coalesce(least(1, p_seconds * p_pace / nullif(p_uses.input_tokens + p_uses.output_tokens, 0)), 1) * case p_unit
-            when 'requests' then p_uses.calls::double precision
-            when 'input_tokens' then p_uses.input_tokens
-            when 'output_tokens' then p_uses.output_tokens
-            else p_uses.input_tokens + p_uses.output_tokens
-        end
+        used.amount * coalesce(least(1, p_seconds * p_pace / nullif(p_uses.input_tokens + p_uses.output_tokens, 0)), 1)
     )
-end;
+end
+from (
+    select forebay._in_unit(p_unit, p_uses.calls, p_uses.input_tokens, p_uses.output_tokens)::double precision as amount
+) as used;
 $function$;
 
 comment on function forebay._need is 'How much of a quota''s unit a task that starts now will have used in p_seconds, at p_pace tokens a second (null: all of it).';
