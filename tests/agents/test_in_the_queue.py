@@ -14,7 +14,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from forebay.calls import operator, submitter
-from forebay_lab.model_server import Fault, ModelServer
+from forebay_lab.model_server import CallLog, Fault, Limit, ModelServer, Simulation
 from support.daemon import attempts, ended, is_alive, register, running, task, until, usage
 from support.scans import FakeTesseract, write_scan
 
@@ -140,6 +140,49 @@ def test_a_crash_costs_no_answer_twice(
     assert len(used) > 3
     assert len(asked) == len(used) + 1  # only the call that hung was made twice
     assert all(tokens for _, tokens in used)
+
+
+def test_documents_share_a_quota(
+    db: Db, storage: Path, monkeypatch: pytest.MonkeyPatch, daemon: None
+) -> None:
+    """Their calls wait for one another, so that the endpoint has none to refuse.
+
+    Its period is shorter, since a busy machine may take a call to it later than another.
+    """
+    limits = (Limit.parse("requests/2s=3"), Limit.parse("tokens/2s=30000"))
+    said = [
+        {"unit": "requests", "per": "3 seconds", "amount": 3},
+        {"unit": "tokens", "per": "3 seconds", "amount": 30_000},
+    ]
+    operator.register_quota(db, quota="endpoint", limits=said)
+    write_statement(storage / "long.pdf", 12)
+    with ModelServer(Simulation(limits=limits, log=CallLog())) as server:
+        for name, value in settings(server, CONTEXT_TOKENS="8000").items():
+            monkeypatch.setenv(name, value)
+        task_ids = [submit(db, "long.pdf", quotas=["endpoint"]) for _ in range(2)]
+        rows = [ended(db, task_id, 90) for task_id in task_ids]
+        log = server.simulation.log
+    assert [row["status"] for row in rows] == ["completed"] * 2
+    assert log is not None
+    assert {record["event"] for record in log.records} == {"admitted", "ended"}
+    tried = [attempt for task_id in task_ids for attempt in attempts(db, task_id)]
+    assert len(tried) == 2
+    assert any(attempt["held_up"] for attempt in tried)
+    assert sum(len(usage(db, task_id)) for task_id in task_ids) == len(log.records) // 2 > 6
+
+
+def test_a_refusal_of_the_endpoint_costs_no_attempt(
+    db: Db, storage: Path, monkeypatch: pytest.MonkeyPatch, daemon: None
+) -> None:
+    """The task comes back when the endpoint said, and its attempts are not used up."""
+    write_statement(storage / "short.pdf", 1)
+    with ModelServer() as server:
+        for name, value in settings(server).items():
+            monkeypatch.setenv(name, value)
+        refusal = Fault("rate_limited", headers=(("retry-after", "1"),))
+        server.simulation.queued.extend([refusal] * 2)
+        row = ended(db, submit(db, "short.pdf", max_attempts=1), 60)
+    assert (row["status"], row["attempt_count"], row["attempt_no"]) == ("completed", 1, 3)
 
 
 def write_statement(path: Path, pages: int) -> None:

@@ -368,6 +368,53 @@ def test_usage_is_recorded_before_the_result(
     assert usage(db, task_id) == [("a", 700), ("b", None)]
 
 
+def test_model_calls_wait_for_their_turn(
+    caller: psycopg.Connection, make: Callable[..., Worker]
+) -> None:
+    """A quota of two calls in two seconds lets no third one begin within them."""
+    limit = {"unit": "requests", "per": "2 seconds", "amount": 2}
+    operator.register_quota(caller, quota="q", limits=[limit], headroom=Decimal(0))
+    register(caller, quotas=["q"])
+    enqueue(caller, 2)
+    began: list[float] = []
+    one = make(concurrency=2)
+
+    @one.handler
+    def handle(task: Task) -> None:
+        for number in range(2):
+            task.wait_to_call(100, 10, f"call-{number}")
+            began.append(time.monotonic())
+            task.usage({"call_id": f"call-{number}", "input_tokens": 90, "output_tokens": 10})
+
+    assert one.run(until_empty=True) == 2
+    first, second, third, fourth = sorted(began)
+    assert third - first > 1.5
+    assert fourth - second > 1.5
+
+
+def test_a_cancel_ends_the_wait_for_a_turn(
+    caller: psycopg.Connection, make: Callable[..., Worker]
+) -> None:
+    """A quota that lets nothing through does not keep a cancelled task."""
+    limit = {"unit": "requests", "per": "minute", "amount": 0}
+    operator.register_quota(caller, quota="q", limits=[limit])
+    (task_id,) = enqueue(caller)
+    waiting = threading.Event()
+    one = make()
+
+    @one.handler
+    def handle(task: Task) -> None:
+        register(caller, quotas=["q"])
+        waiting.set()
+        task.wait_to_call(100)
+
+    with running(one):
+        assert waiting.wait(10)
+        operator.cancel(caller, task_ids=[task_id], reason="test")
+        wait_until(lambda: detail(caller, task_id).attempts[0]["finished_at"] is not None)
+    assert detail(caller, task_id).status == "cancelled"
+
+
 def test_a_task_past_its_deadline_is_told_to_stop(
     caller: psycopg.Connection, make: Callable[..., Worker]
 ) -> None:

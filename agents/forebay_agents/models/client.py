@@ -83,11 +83,11 @@ class Client:
         Raises Truncated, ContextExceeded or Filtered where other text may help, Retry for every
         other refusal, for a stop, and for an answer that is none.
         """
-        stopping.check(attempt, call.where)
+        client = stopping.wait_for(attempt, call.where, self._connected)
         size = _size(messages, shape)
         attempt.wait_to_call(size.tokens, size.output_tokens, call.call_id)
         started, clock = datetime.now(UTC), time.monotonic()
-        send = partial(self._send, self._request(messages, shape))
+        send = partial(_send, client, self._request(messages, shape))
         try:
             answer = stopping.wait_for(attempt, call.where, send, self.endpoint.timeout)
         except TimeoutError:  # some endpoints keep the connection busy until there is an answer
@@ -102,21 +102,12 @@ class Client:
         request = {"model": self.endpoint.name, "messages": list(messages)}
         return request | ({"response_format": form} if form else {})
 
-    def _send(self, request: dict[str, Any]) -> _Answer:
-        """Make the call; runs in a thread of its own, which a stop leaves behind."""
-        from openai import APIError
+    def _connected(self) -> OpenAI:
+        """Return the client, which is slow to load: a call whose turn it is must go at once."""
+        from forebay_agents.models.connection import connect
 
-        from forebay_agents.models.connection import connect, own_headers
-
-        openai = self._openai = self._openai or connect(self.endpoint)
-        try:
-            chat = openai.chat.completions.with_raw_response
-            response = chat.create(**request, extra_headers=own_headers(openai))
-            return _Answer(_json(response.http_response.text))
-        except Retry as refused:
-            return _Answer(None, refused)
-        except APIError as failed:
-            return _Answer(_json(getattr(getattr(failed, "response", None), "text", "")), failed)
+        self._openai = self._openai or connect(self.endpoint)
+        return self._openai
 
     def _report(
         self, call: Call, answer: _Answer, started: datetime, seconds: float, attempt: Attempt
@@ -147,6 +138,22 @@ class _Answer:
     def is_refused(self) -> bool:
         """Tell whether the endpoint refused the request before a model saw it."""
         return 400 <= getattr(self.error, "status_code", 0) < 500
+
+
+def _send(client: OpenAI, request: dict[str, Any]) -> _Answer:
+    """Make the call; runs in a thread of its own, which a stop leaves behind."""
+    from openai import APIError
+
+    from forebay_agents.models.connection import own_headers
+
+    try:
+        chat = client.chat.completions.with_raw_response
+        response = chat.create(**request, extra_headers=own_headers(client))
+        return _Answer(_json(response.http_response.text))
+    except Retry as refused:
+        return _Answer(None, refused)
+    except APIError as failed:
+        return _Answer(_json(getattr(getattr(failed, "response", None), "text", "")), failed)
 
 
 def _size(messages: Sequence[Message], shape: type[BaseModel]) -> CallSize:
