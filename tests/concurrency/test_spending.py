@@ -167,7 +167,7 @@ def test_sixteen_sessions_never_pass_an_agents_cap(stage: Stage, limits: dict[st
 
 @pytest.mark.parametrize("limits", [{}, {"max_tpm": 10**9}, {"fair_by_customer": True}])
 def test_a_customer_at_its_cap_holds_back_nobody_else(stage: Stage, limits: dict[str, Any]) -> None:
-    """Its tasks wait where they are, and the others of the same agent pass them."""
+    """Its tasks wait, and others pass them: till its tasks end cheaper, then till the next day."""
     assert stage.clock
     dollars(stage)
     operator.register_customer(
@@ -179,10 +179,14 @@ def test_a_customer_at_its_cap_holds_back_nobody_else(stage: Stage, limits: dict
     nobody = stage.enqueue(count=1, estimated_tokens=100_000)
     started = {claim.task_id for _ in range(6) for claim in stage.claim(10)}
     assert started == {*big[:2], *small, *nobody}
-    explanation = viewer.explain_task(stage.db, task_id=big[2])
-    assert (explanation.reason, explanation.subject) == ("spend_cap", "big")
-    assert (explanation.needs, explanation.has, explanation.amount) == (1, 0, 2)
-    assert explanation.waiting_until == MIDNIGHT
+    for until in (None, MIDNIGHT):
+        explanation = viewer.explain_task(stage.db, task_id=big[2])
+        assert (explanation.reason, explanation.subject) == ("spend_cap", "big")
+        assert (explanation.needs, explanation.has, explanation.amount) == (1, 0, 2)
+        assert explanation.waiting_until == until
+        for attempt in stage.rows("select * from forebay.task_attempts where customer = 'big'"):
+            use(stage, attempt.attempt_id, cost_usd=1)
+            report.complete(stage.db, attempt_id=attempt.attempt_id, result={})
 
 
 def test_what_a_task_did_not_cost_is_left_to_the_next(stage: Stage) -> None:
