@@ -19,23 +19,25 @@ as $function$
 --
 -- Writes  forebay.refusals
 declare
-    v_now       timestamptz := forebay._now();
-    v_quota     text := case
+    v_now     timestamptz := forebay._now();
+    v_quota   text := case
         when p_quota = any(p_agent.quotas) then p_quota
         when cardinality(p_agent.quotas) = 1 then p_agent.quotas[1]
     end;
-    v_last      forebay.refusals := forebay._last_refusal(p_agent.agent, v_quota);
-    v_share     numeric := forebay._share(v_last, v_now);
-    v_in_flight integer := (forebay._in_use(p_agent.agent, 10000) + 1)::integer;
-    v_is_known  boolean := coalesce(p_attempt.started_at <= v_last.lowered_at and v_share = v_last.share, false);
+    v_refusal forebay.refusals := forebay._last_refusal(p_agent.agent, v_quota);
+    v_share   numeric := forebay._share(v_refusal, v_now);
 begin
+    if p_attempt.started_at > v_refusal.lowered_at or v_share > v_refusal.share or v_refusal.refusal_id is null then
+        v_refusal.share := greatest(0.1, v_share * 0.5);
+        v_refusal.lowered_at := v_now;
+        v_refusal.in_flight := greatest(
+            (forebay._in_use(p_agent.agent, 10000) + 1)::integer, case when v_share < 1 then v_refusal.in_flight end
+        );
+    end if;
     insert into forebay.refusals (agent, quota, attempt_id, in_flight, refused_at, paused_until, share, lowered_at)
     values (
-        p_agent.agent, v_quota, p_attempt.attempt_id,
-        case when v_share < 1 then greatest(v_last.in_flight, v_in_flight) else v_in_flight end,
-        v_now, v_now + coalesce(forebay._exact(p_wait), interval '0'),
-        case when v_is_known then v_share else greatest(0.1, v_share * 0.5) end,
-        case when v_is_known then v_last.lowered_at else v_now end
+        p_agent.agent, v_quota, p_attempt.attempt_id, v_refusal.in_flight, v_now,
+        v_now + coalesce(forebay._exact(p_wait), interval '0'), v_refusal.share, v_refusal.lowered_at
     );
 end;
 $function$;

@@ -9,7 +9,7 @@ as $function$
 --
 -- Returns  one row a distinct id, by id; effect is retried, none (nothing to retry) or unknown
 -- Writes   forebay.tasks, forebay.audit_log
--- Locks    the tasks, by id
+-- Locks    the lines of the tasks' agents against a change of their definition, then the tasks, by id
 -- Errors   22023  p_task_ids is null, or p_priority is no smallint
 declare
     v_ids     bigint[] := forebay._require_ids(p_task_ids, 'p_task_ids');
@@ -19,6 +19,8 @@ begin
     if p_priority is not null then
         perform forebay._require_between(p_priority, 'p_priority', -32768, 32767);
     end if;
+    perform pg_advisory_xact_lock_shared(forebay._line_key(a.agent))
+    from (select t.agent from forebay.tasks as t where t.task_id = any(v_ids) group by 1 order by 1) as a;
     perform forebay._lock_tasks(v_ids);
     v_now := forebay._now();
 
@@ -26,7 +28,8 @@ begin
         update forebay.tasks as t
         set status = 'enqueued', priority = coalesce(p_priority, t.priority), finished_at = null, error = null,
             attempt_count = 0, release_count = 0, deferral_count = 0, deferred_since = null,
-            available_at = v_now, is_ready = true
+            available_at = v_now, is_ready = true,
+            is_shared = (select a.is_fair_by_customer from forebay.agents as a where a.agent = t.agent)
         where t.task_id = any(v_ids) and t.status in ('failed', 'cancelled')
         returning t.task_id
     )

@@ -16,7 +16,7 @@ as $function$
 --
 -- Returns    one row a distinct id, by id; effect is retried, none (nothing to retry) or unknown
 -- Writes     forebay.tasks, forebay.audit_log
--- Locks      the tasks, by id
+-- Locks      the lines of the tasks' agents against a change of their definition, then the tasks, by id
 -- Errors     22023  p_task_ids is null, or p_priority is no smallint
 -- Called by  forebay_operator
 begin

@@ -1,6 +1,6 @@
 -- retry: a failed or cancelled task starts afresh, and its history stays.
 begin;
-select plan(8);
+select plan(9);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -36,6 +36,16 @@ select results_eq(
     $$ select status from forebay.task_attempts where task_id = 2 order by attempt_no $$,
     array['failed', 'claimed'],
     'the earlier attempt is still there'
+);
+select given($$
+    select forebay.cancel('{2}');
+    select forebay.register_agent('a', p_fair_by_customer => true);
+    select forebay.retry('{2}')
+$$);
+select results_eq(
+    $$ select is_shared from forebay.tasks where task_id = 2 $$,
+    array[true],
+    'a task comes back into the line as its agent keeps it now'
 );
 select throws_ok($$ select forebay.retry(null) $$, '22023', null, 'ids are given');
 select throws_ok($$ select forebay.retry('{2}', 40000) $$, '22023', null, 'a priority is a smallint');
