@@ -254,7 +254,7 @@ def test_st4_what_fits_is_taken_within_one_claim(stage: Stage) -> None:
     stage.enqueue("b", estimated_tokens=700)
     stage.claim_one("b")
     stage.enqueue("b", 101, estimated_tokens=200)
-    (light,) = stage.enqueue("b", estimated_tokens=50)
+    stage.enqueue("b", estimated_tokens=50)
     assert stage.claim(1, "b") == []
     assert [row.task_id for row in stage.claim(2, "b")] == []
     stage.clock.advance(timedelta(seconds=6))

@@ -19,20 +19,9 @@ as $function$
 -- are read: the tasks behind them cost nothing.
 begin
     return array(
-        with recursive priorities as (
-            select max(t.priority) as priority
-            from forebay.tasks as t
-            where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready
-            union all
-            select (
-                select max(t.priority) from forebay.tasks as t
-                where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready and t.priority < p.priority
-            )
-            from priorities as p
-            where p.priority is not null
-        ), waiting as (
+        with waiting as (
             select firsts.*
-            from priorities as p
+            from forebay._waiting_priorities(p_agent.agent) as p (priority)
             cross join lateral (
                 select t as task from forebay.tasks as t
                 where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready and t.priority = p.priority

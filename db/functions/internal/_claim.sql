@@ -40,7 +40,7 @@ begin
     end if;
     v_line := forebay._pick(v_agent, p_limit, p_floor, v_now, true);
     if v_customers is not null then
-        v_line := array(select l from unnest(v_line) as l where coalesce(l.customer = any(v_customers), true));
+        v_line := array(select l from unnest(v_line) as l where l.customer is null or l.customer = any(v_customers));
     end if;
     if v_line <> '{}' then
         return query select * from forebay._admit(p_worker, v_agent, v_line, v_now);

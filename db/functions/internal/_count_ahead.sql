@@ -1,37 +1,52 @@
 create or replace function forebay._count_ahead(p_task forebay.tasks, p_now timestamptz)
     returns bigint
     language plpgsql
-    stable
+    volatile
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- How many of the agent's tasks stand in line before this one, those due by p_now included; counted up to 10,000 of a kind.
+-- How many of the agent's tasks stand in line before this one, those due by p_now included; counted up to 10,000 of a priority.
+--
+-- Where customers are served in turns it is the place among the first hundred; null behind them.
+declare
+    v_agent   forebay.agents := forebay._get_agent(p_task.agent);
+    v_own     integer := forebay._effective_priority(v_agent, p_task, p_now);
+    v_seconds numeric;
+    v_before  timestamptz;
+    v_class   integer;
+    v_ahead   bigint := 0::bigint;
 begin
-    return (
-        select
-            (
-                select count(*) from (
-                    select 1 from forebay.tasks as t
-                    where t.agent = p_task.agent and t.status = 'enqueued' and t.is_ready and t.priority > p_task.priority
-                    limit 10000
-                ) as more_urgent
-            ) + (
-                select count(*) from (
-                    select 1 from forebay.tasks as t
-                    where t.agent = p_task.agent and t.status = 'enqueued' and t.is_ready and t.priority = p_task.priority
-                        and (t.created_at, t.task_id) < (p_task.created_at, p_task.task_id)
-                    limit 10000
-                ) as earlier
-            ) + (
-                select count(*) from (
-                    select 1 from forebay.tasks as t
-                    where t.agent = p_task.agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now
-                        and (-t.priority, t.created_at, t.task_id) < (-p_task.priority, p_task.created_at, p_task.task_id)
-                    limit 10000
-                ) as due
-            )
+    if v_agent.is_fair_by_customer then
+        return array_position(
+            array(select l.task_id from unnest(forebay._line(v_agent, 100, null, p_now, false)) as l), p_task.task_id
+        )::bigint - 1;
+    end if;
+    for v_class in select p.priority from forebay._waiting_priorities(p_task.agent) as p (priority) loop
+        exit when v_class < v_own and v_agent.aging is null;
+        v_seconds := (v_own - v_class) * coalesce(extract(epoch from v_agent.aging), 0);
+        v_before := case
+            when v_class > v_own or v_agent.aging is null then 'infinity'
+            when v_seconds > 3000000000 then '-infinity'
+            else p_now - make_interval(secs => v_seconds::double precision)
+        end;
+        v_ahead := v_ahead + (
+            select count(*) from (
+                select 1 from forebay.tasks as t
+                where t.agent = p_task.agent and t.status = 'enqueued' and t.is_ready and t.priority = v_class
+                    and t.created_at <= v_before and forebay._stands_before(v_agent, t, p_task, p_now)
+                limit 10000
+            ) as earlier
+        );
+    end loop;
+    return v_ahead + (
+        select count(*) from (
+            select 1 from forebay.tasks as t
+            where t.agent = p_task.agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now
+                and forebay._stands_before(v_agent, t, p_task, p_now)
+            limit 10000
+        ) as due
     );
 end;
 $function$;
 
-comment on function forebay._count_ahead is 'How many of the agent''s tasks stand in line before this one, those due by p_now included; counted up to 10,000 of a kind.';
+comment on function forebay._count_ahead is 'How many of the agent''s tasks stand in line before this one, those due by p_now included; counted up to 10,000 of a priority.';
