@@ -133,8 +133,12 @@ def slowly(act: Act[Any]) -> Act[Any]:
     return slow
 
 
-def test_sixteen_sessions_never_pass_a_customers_cap(stage: Stage) -> None:
-    """Its tasks are in the lines of four agents, whose claims meet nowhere but at the customer."""
+@pytest.mark.parametrize("agents", [1, 4])
+def test_sixteen_sessions_never_pass_a_customers_cap(stage: Stage, agents: int) -> None:
+    """Its tasks are in the lines of four agents, whose claims meet nowhere but at the customer.
+
+    A session that asks for one agent waits for the others, one that asks for all goes round them.
+    """
     assert stage.clock
     dollars(stage)
     cap = Decimal("12.5")
@@ -142,7 +146,7 @@ def test_sixteen_sessions_never_pass_a_customers_cap(stage: Stage) -> None:
     for agent in "wxyz":
         stage.agent(agent, max_tpm=10**9)
         stage.enqueue(agent, 20, customer="c", estimated_tokens=100_000)
-    acts = [slowly(dequeue(1 + number % 3, "wxyz"[number % 4])) for number in range(16)]
+    acts = [slowly(dequeue(1 + n % 3, *("wxyz" * 2)[n % 4 : n % 4 + agents])) for n in range(16)]
     while claims := claimed(stage.at_once(acts)):
         assert exposed(stage, "c") <= cap
         for claim in claims[::2]:
