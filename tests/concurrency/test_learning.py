@@ -75,6 +75,37 @@ def test_sl5_the_ratio_is_learned_from_ten_and_input_and_output_are_apart(stage:
     assert expected(stage, 10**12) == (3 * 10**12, 10**11)
 
 
+def test_sl5_a_claim_charges_what_is_expected(stage: Stage) -> None:
+    """Estimate times ratio, or the typical size, to the agent's own bucket and on the attempt."""
+    assert stage.clock
+    stage.agent(max_tpm=100_000_000)
+    for _ in range(10):
+        finish(stage, [(2000, 100), (1000, 0)])
+    before = stage.level()
+    for estimate, input, output in ((5000, 15_000, 500), (None, 3000, 100), (0, 0, 0)):
+        stage.enqueue(estimated_tokens=estimate)
+        row = stage.attempt(stage.claim_one().attempt_id)
+        assert (row.expected_input_tokens, row.expected_output_tokens) == (input, output)
+        assert (row.expected_calls, row.charged_tokens) == (2, input + output)
+        before -= input + output
+        assert stage.level() == before
+
+
+@pytest.mark.parametrize("bias", [0.7, 1.3])
+def test_a_bias_of_the_estimates_is_found_in_their_noise(stage: Stage, bias: float) -> None:
+    """Estimates that are 30 % off, with noise of 30 % each: within a tenth after 50 tasks."""
+    assert stage.clock
+    stage.agent()
+    random = Random(2)
+    for _ in range(50):
+        actual = random.randint(1000, 20_000)
+        noise = random.uniform(0.7, 1.3)
+        finish(stage, [(actual * 9 // 10, actual // 10)], estimate=int(actual * bias * noise))
+    input, output = ratio(stage)
+    assert 0.9 < (input + output) / 1000 * bias < 1.1
+    assert 0.08 < output / (input + output) < 0.12
+
+
 def test_a_task_without_an_estimate_has_the_typical_size(stage: Stage) -> None:
     """At first the agent's default, then the median of what its tasks used."""
     assert stage.clock
