@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -29,16 +30,14 @@ class FakeLog:
         self._numbers: Iterator[int] = count(1)
 
     def call(self, task: int, begin: float, end: float, tokens: int = 100, out: int = 0) -> None:
-        number, who = next(self._numbers), label(task, 1)
-        common = {"call": number, "label": who, "input": tokens}
+        number = next(self._numbers)
+        common = {"call": number, "label": f"{task}/1/{begin - 0.25}", "input": tokens}
         self.records.append(common | {"event": "admitted", "at": begin, "output": 50})
         self.records.append(common | {"event": "ended", "at": end, "output": out})
 
     def refused(self, task: int, at: float, why: str) -> None:
-        number, who = next(self._numbers), label(task, 1)
-        self.records.append(
-            {"call": number, "label": who, "event": "refused", "at": at, "why": why}
-        )
+        record = {"call": next(self._numbers), "label": f"{task}/1/{at - 0.5}"}
+        self.records.append(record | {"event": "refused", "at": at, "why": why})
 
     def judged(self, arrivals: dict[int, float], until: float = 30.0) -> Measures:
         records = sorted(self.records, key=lambda record: record["at"])
@@ -81,6 +80,14 @@ def test_refusals_count_from_the_first_call_on(log: FakeLog) -> None:
     assert (measures.calls, measures.refused, measures.refused_for_tokens) == (4, 2, 1)
     assert measures.refused_share == 0.5
     assert measures.over_admissions == 1
+    assert (measures.way_p50, measures.way_p99) == (0.25, 0.5)
+
+
+def test_a_call_says_when_it_was_let_go() -> None:
+    """The clock is the server's: one machine has one."""
+    task, attempt, sent_at = label(7, 2).split("/")
+    assert (task, attempt) == ("7", "2")
+    assert 0 <= time.monotonic() - float(sent_at) < 5
 
 
 def test_moments_above_the_limits_are_over_admissions(log: FakeLog) -> None:
@@ -161,6 +168,8 @@ def outcome(provider: cells.Provider, throttle: cells.Throttle, **changes: Any) 
         "used_share": 0.98,
         "wait_p50": 1.0,
         "wait_p99": 2.0,
+        "way_p50": 0.001,
+        "way_p99": 0.01,
         "tasks_begun": 50,
         "tasks_waiting": 5,
     }
@@ -182,7 +191,7 @@ def test_a_missed_goal_is_told(provider: cells.Provider, changes: dict[str, Any]
     """Each goal by itself, of Forebay's cells alone."""
     missed = outcome(provider, "forebay", **changes)
     assert not report.is_met([outcome(provider, "forebay"), missed])
-    assert missed.misses[0] in report.page([missed], Plan(1, Scale(6), 8))
+    assert missed.misses[0] in report.page([missed], Plan(1, Scale(6), 8, 4), 60)
     assert report.is_met([outcome(provider, "forebay"), outcome(provider, "none", **changes)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,20 +56,20 @@ def quota(
     from forebay_lab.drills.quota import cells, drill, report
     from forebay_lab.drills.quota.scale import Scale
 
-    plan = cells.Plan(seed, Scale(minute), minutes)
+    plan = cells.Plan(seed, Scale(minute), minutes, lanes)
     chosen = cells.short() if is_short else cells.full()
-    output.note(report.setting(plan))
-    output.note(f"{len(chosen)} cells, {lanes} at a time.")
+    output.note(f"{report.setting(plan)} {len(chosen)} cells.")
 
     def tell(outcome: Outcome) -> None:
         output.note(" | ".join(report.row(outcome, plan)))
 
-    outcomes = drill.run(chosen, plan, lanes, tell, dsn)
+    began = time.monotonic()
+    outcomes = drill.run(chosen, plan, tell, dsn)
     if as_json:
         output.print_json(report.document(outcomes, plan))
     else:
         output.print_rows(outcomes, report.columns(plan), as_json=False)
     if page:
-        page.write_text(report.page(outcomes, plan))
+        page.write_text(report.page(outcomes, plan, time.monotonic() - began))
     if not report.is_met(outcomes):
         raise typer.Exit(1)

@@ -40,11 +40,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How all cells of a drill are run; minutes are those of the model."""
+    """How all cells of a drill are run; minutes are those of the model, lanes run at a time."""
 
     seed: int
     scale: Scale
     minutes: float
+    lanes: int
 
 
 def full() -> list[Cell]:

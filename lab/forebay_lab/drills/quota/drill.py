@@ -18,10 +18,8 @@ from forebay_lab.drills.quota.run import run_cell
 Tell = Callable[[Outcome], None]
 
 
-def run(
-    cells: Sequence[Cell], plan: Plan, lanes: int, tell: Tell, dsn: str | None = None
-) -> list[Outcome]:
-    """Run all cells, `lanes` at a time, and return what they came to, in their order.
+def run(cells: Sequence[Cell], plan: Plan, tell: Tell, dsn: str | None = None) -> list[Outcome]:
+    """Run all cells, some at a time, and return what they came to, in their order.
 
     Each outcome is told as soon as it is there. Without a DSN a server of its own is started, and
     removed after it. Raises DrillFailed.
@@ -36,7 +34,7 @@ def run(
             tell(outcome)
             return outcome
 
-        with ThreadPoolExecutor(lanes) as pool:
+        with ThreadPoolExecutor(plan.lanes) as pool:
             return list(pool.map(one, range(len(cells)), cells))
 
 

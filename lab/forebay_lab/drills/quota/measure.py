@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,8 @@ class Measures:
     """What one run came to; times are real seconds.
 
     warm_seconds is how long the share of the budget was measured: from one period after the first
-    call until the last moment at which a task had not made its first call. A refusal for too many
+    call until the last moment at which a task had not made its first call. The way is what passes
+    between a call's being let go and its arrival at the provider. A refusal for too many
     calls at once, or a moment with more tasks in work than there may be, is an over-admission.
     """
 
@@ -44,6 +46,8 @@ class Measures:
     used_share: float
     wait_p50: float
     wait_p99: float
+    way_p50: float
+    way_p99: float
     tasks_begun: int
     tasks_waiting: int
 
@@ -65,8 +69,8 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def label(task: int, attempt: int) -> str:
-    """Return what a call says of itself, so that the log tells whose it was."""
-    return f"{task}.{attempt}"
+    """Return what a call says of itself, so that the log tells whose it was and how it came."""
+    return f"{task}/{attempt}/{time.monotonic():.6f}"
 
 
 def measure(
@@ -91,6 +95,7 @@ def measure(
     tasks_at_once = _at_once(_spans(admitted, ended))
     crowded = [record for record in refused if record["why"].startswith("concurrent_calls")]
     waits = sorted(first.get(task, until) - sent for task, sent in arrivals.items() if sent < until)
+    ways = sorted(record["at"] - _sent_at(record) for record in admitted + refused)
     allowed = limits.tokens / limits.period * (ends - begins)
     return Measures(
         calls=len(admitted) + len(refused),
@@ -105,6 +110,8 @@ def measure(
         used_share=used / allowed if allowed else 0.0,
         wait_p50=_quantile(waits, 0.5),
         wait_p99=_quantile(waits, 0.99),
+        way_p50=_quantile(ways, 0.5),
+        way_p99=_quantile(ways, 0.99),
         tasks_begun=len(first),
         tasks_waiting=len(waits) - len(first),
     )
@@ -119,7 +126,15 @@ def _first_calls(admitted: Iterable[Record]) -> dict[int, float]:
 
 
 def _task(record: Record) -> int:
-    return int(record["label"].partition(".")[0])
+    return int(record["label"].split("/")[0])
+
+
+def _attempt(record: Record) -> str:
+    return str(record["label"].rpartition("/")[0])
+
+
+def _sent_at(record: Record) -> float:
+    return float(record["label"].rpartition("/")[2])
 
 
 def _warm(
@@ -143,8 +158,8 @@ def _spans(
     """Return when each attempt made its first call, and the end of its last one."""
     spans: dict[str, tuple[float, Record | None]] = {}
     for record in admitted:
-        begin, _ = spans.get(record["label"], (record["at"], None))
-        spans[record["label"]] = begin, ended.get(record["call"])
+        begin, _ = spans.get(_attempt(record), (record["at"], None))
+        spans[_attempt(record)] = begin, ended.get(record["call"])
     return list(spans.values())
 
 

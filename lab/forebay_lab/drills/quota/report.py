@@ -18,8 +18,6 @@ LEAST_USED: dict[Provider, float] = {"bucket": 0.97, "window": 0.90}
 
 NAMES = {"none": "none", "sum": "sum over tasks in work", "forebay": "Forebay"}
 
-COMMAND = "forebay drill quota"
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -55,7 +53,9 @@ COLUMNS: dict[str, Column] = {
     "calls": lambda each, _: f"{each.measures.calls:,}",
     "refused": lambda each, _: f"{each.measures.refused_share:.2%}",
     "budget used": lambda each, _: f"{each.measures.used_share:.1%}",
-    "over-admitted": lambda each, _: str(each.measures.over_admissions),
+    "over-admitted": lambda each, _: (
+        f"{each.measures.over_admissions} / {each.measures.refused_for_tokens}"
+    ),
     "calls at once": lambda each, _: str(each.measures.most_calls),
     "wait p50": lambda each, plan: f"{plan.scale.model(each.measures.wait_p50):.0f} s",
     "wait p99": lambda each, plan: f"{plan.scale.model(each.measures.wait_p99):.0f} s",
@@ -79,7 +79,7 @@ def _shown(column: Column, plan: Plan, outcome: Outcome) -> str:
 
 
 def document(outcomes: Sequence[Outcome], plan: Plan) -> dict[str, Any]:
-    """Return all of it for scripts; waits are in seconds of the model."""
+    """Return all of it for scripts; waits are in seconds of the model, ways in real ones."""
     return {
         "seed": plan.seed,
         "minutes": plan.minutes,
@@ -105,22 +105,30 @@ def is_met(outcomes: Iterable[Outcome]) -> bool:
     return not any(each.misses for each in outcomes)
 
 
+def _command(plan: Plan) -> str:
+    """Return what to run to get the same."""
+    minute, minutes = f"--minute {plan.scale.minute:g}", f"--minutes {plan.minutes:g}"
+    return f"forebay drill quota --seed {plan.seed} {minute} {minutes} --lanes {plan.lanes}"
+
+
 def setting(plan: Plan) -> str:
     """Return in a sentence how it was run."""
     return (
         f"Seed {plan.seed}, {plan.minutes:g} minutes of the model a cell, time runs"
         f" {plan.scale.factor:g} times faster (a minute takes {plan.scale.minute:g} s),"
-        f" {os.cpu_count()} cores ({platform.machine()}), the model is simulated."
+        f" {plan.lanes} cells at a time on {os.cpu_count()} cores ({platform.machine()});"
+        " the model is simulated."
     )
 
 
-def page(outcomes: Sequence[Outcome], plan: Plan) -> str:
-    """Return the page of the documents."""
+def page(outcomes: Sequence[Outcome], plan: Plan, seconds: float) -> str:
+    """Return the page of the documents, of a drill that took so long."""
     ours = [each for each in outcomes if each.cell.throttle == "forebay"]
     others = [each for each in outcomes if each.cell.throttle != "forebay"]
     return PAGE.format(
-        command=COMMAND,
+        command=_command(plan),
         setting=setting(plan),
+        took=seconds / 60,
         summary="\n".join(_summaries(ours)),
         ours=_markdown(ours, plan),
         others=_markdown(others, plan),
@@ -136,7 +144,7 @@ def page(outcomes: Sequence[Outcome], plan: Plan) -> str:
         calls=cells.CONCURRENT_CALLS,
         slots=cells.SLOTS,
         tasks=cells.MAX_TASKS,
-        database_way=f"{plan.scale.model(0.01):.1f}",
+        way=_way(outcomes, plan),
     )
 
 
@@ -153,6 +161,17 @@ def _summaries(ours: Sequence[Outcome]) -> Iterable[str]:
             )
 
 
+def _way(outcomes: Sequence[Outcome], plan: Plan) -> str:
+    """Return what the scaling of time does not shrink."""
+    usual = max((each.measures.way_p50 for each in outcomes), default=0.0)
+    slow = max((each.measures.way_p99 for each in outcomes), default=0.0)
+    return (
+        f"From being let go to arriving at the provider a call took at most {1000 * usual:.0f} ms"
+        f" (median of a cell) or {1000 * slow:.0f} ms (p99 of a cell); {1000 * slow:.0f} ms stand"
+        f" for {plan.scale.model(slow):.2f} s of the model."
+    )
+
+
 def _verdict(outcome: Outcome) -> str:
     if outcome.cell.throttle != "forebay":
         return ""
@@ -167,9 +186,13 @@ def _markdown(outcomes: Iterable[Outcome], plan: Plan) -> str:
 PAGE = """\
 # The drill of quotas
 
-Written by `{command} --page docs/quota-drill.md`, which takes some ten minutes.
+Written by
 
-{setting}
+```sh
+{command} --page docs/quota-drill.md
+```
+
+{setting} It took {took:.0f} minutes.
 
 {summary}
 
@@ -200,9 +223,11 @@ enforces the limits by itself and knows nothing of Forebay; only when a task was
   time. Measured once warm: from one period after the first call to the last moment at which a task
   had not made its first call. A share above 100 % comes from the borders: what a window's last
   period or a bucket's level had left.
-- **over-admitted**: calls refused because too many were in flight, and moments at which more calls
-  or more tasks were in work than allowed. The agent may have {tasks} tasks of Forebay in work; a
-  task counts from its first call to the end of its last one.
+- **over-admitted**: of concurrency / of the budget. The first are calls that came while as many
+  were in flight as the provider takes, and moments at which more calls or tasks were in work than
+  allowed: the agent may have {tasks} tasks of Forebay in work, and a task counts from its first
+  call to the end of its last one. The second are calls that were sent beyond the budget. The
+  provider refuses both kinds, so that they are refusals too.
 - **wait**: seconds of the model from sending a task to its first call that was let in. Tasks that
   still wait at the end count with what they have waited. More arrives than the budget allows, so
   that waits grow with the length of a run: compare them within a provider and size.
@@ -227,5 +252,5 @@ Dispatchers are processes with a pull worker ([operating.md](operating.md)), {sl
 among them all. Before each call the task asks `may_call`, and reports what the call used. The quota
 is registered as the provider has it, with Forebay's defaults for everything else; `reserve_after`
 and polling are shortened as the time is. Not shortened are the ways to the database and to the
-server: 10 ms of them stand for {database_way} s of the model.
+server. {way}
 """
