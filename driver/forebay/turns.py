@@ -28,6 +28,7 @@ def wait_for_turn(attempt: Attempt, ask: Callable[[], CallPermit]) -> None:
     minute, or at once, the call goes on, and the provider's own limit is what holds it.
     """
     began = answered_at = time.monotonic()
+    waits_for = None
     while True:
         _check(attempt)
         pause = ASK_AGAIN
@@ -40,10 +41,10 @@ def wait_for_turn(attempt: Attempt, ask: Callable[[], CallPermit]) -> None:
             return _not_asked(attempt, error)
         else:
             if permit.decision == "go":
-                return _waited(attempt, time.monotonic() - began)
+                return _waited(attempt, waits_for, time.monotonic() - began)
             if permit.decision == "stop":
                 raise Retry("The attempt does not hold its task any more.")
-            answered_at = time.monotonic()
+            answered_at, waits_for = time.monotonic(), permit.quota
             pause = permit.waits.total_seconds() if permit.waits else SHORTEST
         _sleep(attempt, min(max(pause, SHORTEST), LONGEST))
 
@@ -62,9 +63,10 @@ def _check(attempt: Attempt) -> None:
         raise Retry("The attempt's time was over while a model call waited.", kind="timeout")
 
 
-def _waited(attempt: Attempt, seconds: float) -> None:
-    if seconds >= SHORTEST:
-        log.info("call_waited", attempt_id=attempt.attempt_id, seconds=round(seconds, 3))
+def _waited(attempt: Attempt, quota: str | None, seconds: float) -> None:
+    if quota is not None:
+        waited = {"quota": quota, "seconds": round(seconds, 3)}
+        log.info("call_waited", attempt_id=attempt.attempt_id, **waited)
 
 
 def _not_asked(attempt: Attempt, error: Exception) -> None:
