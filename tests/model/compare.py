@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from model import insight
+from model.line import Turns
 from model.model import Model
 from model.records import TERMINAL, Attempt, Between, Task
 from model.stage import moment
@@ -30,12 +31,14 @@ TASK_COLUMNS = (
     "attempt_no",
     "attempt_count",
     "release_count",
+    "customer",
+    "deferral_count",
     "result",
     "confidence",
     "error_kind",
     "reprocess_of",
 )
-TASK_TIMES = ("available_at", "created_at", "finished_at")
+TASK_TIMES = ("available_at", "created_at", "finished_at", "deferred_since")
 ATTEMPT_COLUMNS = (
     "attempt_id",
     "task_id",
@@ -59,7 +62,17 @@ ATTEMPT_TIMES = (
     "finished_at",
     "run_ended_at",
 )
-CLOSE = timedelta(microseconds=2)  # moments that went through a double
+USE_COLUMNS = (
+    "expected_calls",
+    "expected_input_tokens",
+    "expected_output_tokens",
+    "used_input_tokens",
+    "used_output_tokens",
+    "used_calls",
+    "is_usage_known",
+)
+REFUSAL_COLUMNS = ("in_flight", "share")
+REFUSAL_TIMES = ("refused_at", "paused_until", "lowered_at")
 
 
 def effects(rows: list[Row], expected: Iterable[tuple[int, str | None, str]]) -> None:
@@ -96,7 +109,29 @@ def tables(look: Row, model: Model) -> None:
         for a in model.attempts.values()
         for key, call in a.usage.items()
     }
+    for row in look["attempts"]:
+        attempt = model.attempts[row["attempt_id"]]
+        wanted = (*attempt.expected, *attempt.used())
+        assert tuple(row[column] for column in USE_COLUMNS) == wanted
+    refusals = [
+        (agent.name, *(getattr(r, c) for c in (*REFUSAL_COLUMNS, *REFUSAL_TIMES)))
+        for agent in model.agents.values()
+        for r in agent.refusals
+    ]
+    assert sorted(refusals) == sorted(
+        (r["agent"], *(r[c] for c in REFUSAL_COLUMNS), *(moment(r[c]) for c in REFUSAL_TIMES))
+        for r in look["refusals"]
+    )
+    assert turns(look["turns"]) == {agent.name: agent.turns for agent in model.agents.values()}
     assert Counter(map(tuple, look["acts"])) == Counter(model.acts)
+
+
+def turns(rows: dict[str, Row]) -> dict[str, Turns]:
+    """Return how far each agent has served its customers."""
+    return {
+        agent: Turns(int(row["turn"]), frozenset((c, int(n)) for c, n in row["served"].items()))
+        for agent, row in rows.items()
+    }
 
 
 def same(
@@ -120,14 +155,16 @@ def insight_agrees(look: Row, model: Model) -> None:
     assert look["counts"] == insight.task_counts(model)
     for row in look["explained"]:
         task = model.tasks[row["task_id"]]
-        reason, until, ahead = insight.explain(model, task)
-        assert (row["task_id"], row["status"]) == (task.task_id, task.status)
-        assert (row["task_id"], row["reason"], row["ahead"]) == (task.task_id, reason, ahead)
-        waiting_until = moment(row["waiting_until"])
-        if until is None or waiting_until is None:
-            assert waiting_until == until
+        wanted = (task.task_id, task.status, insight.reason(model, task))
+        assert (row["task_id"], row["status"], row["reason"]) == wanted
+        told = moment(row["waiting_until"])
+        if task.status == "processing":
+            assert task.attempt_id
+            assert told == model.attempts[task.attempt_id].lease_expires_at
         else:
-            assert abs(waiting_until - until) <= CLOSE
+            assert row["ahead"] == insight.ahead(model, task)
+            is_of_time = row["reason"] not in ("closed", "behind_others", "ready")
+            assert insight.waits_until(model, task, told) if is_of_time else told is None
 
 
 def _read(value: Any, like: Any) -> Any:
@@ -155,5 +192,5 @@ def rules(before: Row, after: Row) -> None:
     had = Counter(a["agent"] for a in before["attempts"] if a["finished_at"] is None)
     has = Counter(a["agent"] for a in attempts if a["finished_at"] is None)
     for agent in after["agents"]:
-        limit = agent["max_concurrent_tasks"]
+        limit = agent["effective_concurrent_tasks"]
         assert limit is None or has[agent["agent"]] <= max(limit, had[agent["agent"]])

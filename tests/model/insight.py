@@ -2,60 +2,76 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
+from model.bucket import MICROSECOND
+from model.line import LOWEST
 from model.model import ADOPTION_GRACE, REPORT_GRACE, Model
 from model.records import FOREVER, TERMINAL, Agent, Task
+
+MOST_LOOKED_AT = 100
+HALTS = [timedelta(seconds=2.0**n) for n in range(-4, 32)]  # where a start is looked for
 
 
 def agent_state(model: Model, agent: Agent) -> str:
     """Say in one word whether the agent admits."""
-    limit = agent.definition.max_concurrent_tasks
-    line = model.line(agent.name)
-    if agent.definition.is_closed:
+    limits, desk = model.effective(agent), model.desk(agent)
+    slots = limits.max_concurrent_tasks
+    if limits.is_closed:
         return "closed"
-    if model.is_paused(agent):
+    if model.paused_until(agent):
         return "paused"
-    if limit is not None and len(model.open_attempts(agent.name)) >= limit:
+    if slots is not None and len(model.open_attempts(agent.name)) >= slots:
         return "full"
-    if agent.requests and agent.requests.at(model.now) < 1:
+    if desk.room == 0:
         return "out_of_requests"
-    if agent.tokens and line and not _fits(model, agent, line[0]):
+    if desk.line and not desk.fitting(1, LOWEST):
         return "out_of_tokens"
     return "open"
 
 
-def _fits(model: Model, agent: Agent, head: Task) -> bool:
-    """Whether the bucket admits the first in line: one above the burst needs a full bucket."""
-    assert agent.tokens
-    return agent.tokens.at(model.now) >= min(model.charge_of(head), agent.tokens.burst)
-
-
 def agent_status(model: Model, agent: Agent) -> dict[str, Any]:
     """Return the agent's row of agent_status."""
-    definition = agent.definition
+    definition, limits = agent.definition, model.effective(agent)
     flying = model.open_attempts(agent.name)
     enqueued = [t for t in model.tasks.values() if (t.agent, t.status) == (agent.name, "enqueued")]
-    line = model.line(agent.name)
+    due = [t for t in enqueued if model.is_due(t)]
+    tokens, requests = model.levels(agent)
+    learned = model.learned(agent.name)
+    refusal = agent.last_refusal
     return {
         "agent": agent.name,
         "launcher": definition.launcher,
         "state": agent_state(model, agent),
-        "waiting": len(line),
-        "delayed": len(enqueued) - len(line),
+        "waiting": len(due),
+        "delayed": len(enqueued) - len(due),
         "in_use": len(flying),
         "max_concurrent_tasks": definition.max_concurrent_tasks,
         "max_tpm": definition.max_tpm,
-        "token_level": agent.tokens and agent.tokens.at(model.now),
-        "token_burst": definition.token_burst,
+        "token_level": tokens,
+        "token_burst": limits.token_limit and limits.token_limit.burst,
         "in_flight_tokens": sum(a.estimated_tokens for a in flying),
         "max_rpm": definition.max_rpm,
-        "request_level": agent.requests and agent.requests.at(model.now),
-        "request_burst": definition.request_burst,
-        "paused_until": agent.paused_until if model.is_paused(agent) else None,
-        "oldest_waiting_at": min((t.created_at for t in line), default=None),
+        "request_level": requests,
+        "request_burst": limits.request_limit and limits.request_limit.burst,
+        "paused_until": model.paused_until(agent),
+        "oldest_waiting_at": min((t.created_at for t in due), default=None),
         "max_attempts": definition.max_attempts,
+        "effective_share": refusal.share_at(model.now) if refusal else Fraction(1),
+        "effective_concurrent_tasks": limits.max_concurrent_tasks,
+        "effective_tpm": limits.max_tpm,
+        "effective_rpm": limits.max_rpm,
+        "starts_last_minute": sum(
+            a.agent == agent.name and a.started_at > model.now - timedelta(minutes=1)
+            for a in model.attempts.values()
+        ),
+        "learned_samples": learned.samples,
+        "learned_input_ratio": Fraction(learned.input_permille, 1000),
+        "learned_output_ratio": Fraction(learned.output_permille, 1000),
+        "typical_tokens": learned.typical and learned.typical.tokens,
+        "typical_calls": learned.typical and learned.typical.calls,
     }
 
 
@@ -65,34 +81,66 @@ def task_counts(model: Model) -> dict[str, int]:
     return {status: statuses.count(status) for status in ("enqueued", "processing", *TERMINAL)}
 
 
-def explain(model: Model, task: Task) -> tuple[str, datetime | None, int | None]:
-    """Return the reason, the moment and the number before it that explain_task must give."""
+def reason(model: Model, task: Task) -> str:
+    """Return the word by which explain_task says what became of a task, or what it waits for."""
     if task.status == "processing":
         assert task.attempt_id
         lease = model.attempts[task.attempt_id].lease_expires_at
-        return ("running" if lease > model.now else "lease_expired"), lease, None
+        return "running" if lease > model.now else "lease_expired"
     if task.status in TERMINAL:
-        return task.status, None, None
+        return task.status
 
     agent = model.agents[task.agent]
-    reason = agent_state(model, agent)
-    if not model.is_due(task) and reason != "paused":
-        return "delayed", task.available_at, None
-    line = model.line(task.agent)
-    ahead = sum(other.place < task.place for other in line)
-    if reason == "open":
-        return ("behind_others" if ahead else "ready"), None, ahead
-    return reason, _until(model, agent, reason), ahead
+    state = agent_state(model, agent)
+    if state not in ("closed", "paused") and not model.is_due(task):
+        return "deferred" if task.deferral_count else "delayed"
+    if state not in ("open", "out_of_tokens"):
+        return state
+    desk = model.desk(agent)
+    (waiting,) = (w for w in desk.line if w.task_id == task.task_id)
+    if not desk.fits_alone(waiting):
+        return "out_of_tokens"
+    first = desk.fitting(1, LOWEST)
+    if first:
+        return "ready" if first[0] == waiting else "behind_others"
+    reserves = [w for w in desk.ordered[:101] if w.waited >= desk.reserve_after]
+    is_reserved = bool(reserves) and not desk.fits_alone(reserves[0])
+    return "reserved" if is_reserved else "behind_others"
 
 
-def _until(model: Model, agent: Agent, reason: str) -> datetime | None:
-    if reason == "paused":
-        return None if agent.paused_until == FOREVER else agent.paused_until
-    if reason == "out_of_requests" and agent.requests:
-        return agent.requests.when(1, model.now)
-    if reason == "out_of_tokens" and agent.tokens:
-        return agent.tokens.when(model.charge_of(model.line(agent.name)[0]), model.now)
-    return None
+def ahead(model: Model, task: Task) -> int | None:
+    """Return how many stand in line before an enqueued task; None where it has no place."""
+    if reason(model, task) in ("delayed", "deferred"):
+        return None
+    agent = model.agents[task.agent]
+    line = model.line(agent)
+    if agent.definition.fair_by_customer:
+        places = [w.task_id for w in line[:MOST_LOOKED_AT]]
+        return places.index(task.task_id) if task.task_id in places else None
+    place = model.waiting(task).place
+    return sum(w.place < place for w in line)
+
+
+def may_start(model: Model, task: Task, at: datetime) -> bool:
+    """Whether a dequeue at that moment would take the task, if nothing else happened before."""
+    now, model.now = model.now, at
+    try:
+        agent = model.agents[task.agent]
+        desk = model.desk(agent)
+        starting = desk.fitting(MOST_LOOKED_AT, LOWEST)
+        is_among = task.task_id in [w.task_id for w in starting]
+        return model.paused_until(agent) is None and is_among
+    finally:
+        model.now = now
+
+
+def waits_until(model: Model, task: Task, told: datetime | None) -> bool:
+    """Whether a task waits until the moment that was told: a no just before it, a yes from then."""
+    if told is None:
+        return not any(may_start(model, task, model.now + halt) for halt in HALTS)
+    is_ahead = told > model.now
+    before, then = (may_start(model, task, each) for each in (told - MICROSECOND, told))
+    return is_ahead and then and not before
 
 
 def moments(model: Model) -> list[datetime]:
@@ -104,9 +152,15 @@ def moments(model: Model) -> list[datetime]:
             found.add(attempt.lease_expires_at + ADOPTION_GRACE)
         if attempt.run_ended_at:
             found.add(attempt.run_ended_at + REPORT_GRACE)
-    found |= {t.available_at for t in model.tasks.values() if t.status == "enqueued"}
+    for task in model.tasks.values():
+        if task.status == "enqueued":
+            definition = model.agents[task.agent].definition
+            found |= {task.available_at, task.available_at + definition.reserve_after}
+            if definition.aging:
+                found.add(task.created_at + definition.aging)
     for agent in model.agents.values():
         found.add(agent.paused_until or model.now)
-        if agent_state(model, agent) in ("out_of_requests", "out_of_tokens"):
-            found.add(_until(model, agent, agent_state(model, agent)) or model.now)
+        if agent.last_refusal:
+            until = agent.last_refusal.paused_until
+            found |= {until, until + timedelta(seconds=30), until + timedelta(minutes=5)}
     return sorted(moment for moment in found if model.now < moment < FOREVER)

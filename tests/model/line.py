@@ -8,21 +8,65 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import permutations
 
 NO_LIMIT = 10**9
-LOWEST = -32768
+LOWEST = -(10**9)
+LOOKED_AT = 100  # so many tasks behind those that there is room for
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A due task in an agent's line."""
+    """A due task in an agent's line; its priority has what it gained by waiting."""
 
     task_id: int
-    place: tuple[int, object, int]  # sorts as the line does
     priority: int
+    created_at: datetime
     tokens: int
+    waited: timedelta
+    customer: str = ""
+
+    @property
+    def place(self) -> tuple[int, datetime, int]:
+        """Where it stands in line."""
+        return -self.priority, self.created_at, self.task_id
+
+
+@dataclass(frozen=True)
+class Turns:
+    """How far an agent has served each customer, and what a customer without a count stands at."""
+
+    turn: int = 0
+    served: frozenset[tuple[str, int]] = frozenset()
+
+    def count(self, customer: str) -> int:
+        """Return where a customer stands: nobody saves up."""
+        return max(self.turn, dict(self.served).get(customer, self.turn))
+
+    def order(self, line: tuple[Waiting, ...]) -> tuple[Waiting, ...]:
+        """Return a line by priority, then by whose customer has had least once it is its turn."""
+        counts: dict[str, int] = {}
+        places = {}
+        for waiting in sorted(line, key=lambda w: w.place):
+            count = counts.get(waiting.customer, self.count(waiting.customer))
+            places[waiting.task_id] = (-waiting.priority, count, *waiting.place[1:])
+            counts[waiting.customer] = count + max(1, waiting.tokens)
+        return tuple(sorted(line, key=lambda w: places[w.task_id]))
+
+    def taken(self, got: tuple[Waiting, ...], line: tuple[Waiting, ...]) -> Turns:
+        """Return the turns after some of a line have started."""
+        served = dict(self.served)
+        for waiting in got:
+            served[waiting.customer] = self.count(waiting.customer)
+        for waiting in got:
+            served[waiting.customer] += max(1, waiting.tokens)
+        counted = Turns(self.turn, frozenset(served.items()))
+        turn = min(counted.count(w.customer) for w in line)
+        if turn > self.turn:
+            served = {customer: count for customer, count in served.items() if count > turn}
+        return Turns(max(turn, self.turn), frozenset(served.items()))
 
 
 @dataclass(frozen=True)
@@ -41,6 +85,8 @@ class Desk:
     requests: Fraction | None
     tokens: Fraction | None
     burst: Fraction | None
+    reserve_after: timedelta
+    turns: Turns | None  # of an agent that serves its customers in turns
     expired_priority: int = LOWEST
     has_ended_expired: bool = False
 
@@ -52,42 +98,55 @@ class Desk:
         return max(0, min(slots, int(requests)))
 
     @property
-    def priority(self) -> int:
-        """The priority of the best that waits, or would once expired leases were looked at."""
-        waiting = self.line[0].priority if self.line else LOWEST
-        return max(waiting, self.expired_priority) if self.must_take_back else waiting
+    def ordered(self) -> tuple[Waiting, ...]:
+        """The line in the order in which it is served."""
+        if self.turns:
+            return self.turns.order(self.line)
+        return tuple(sorted(self.line, key=lambda w: w.place))
+
+    @property
+    def priority(self) -> int | None:
+        """The priority of the best that may start, or could once expired leases were looked at."""
+        if self.must_take_back:
+            heads = [w.priority for w in self.ordered[:1]]
+            return max([self.expired_priority, *heads])
+        return next((w.priority for w in self.fitting(1, LOWEST)), None)
 
     @property
     def must_take_back(self) -> bool:
         """Whether expired leases are looked at: only where the agent is full, or nothing waits."""
         return bool(self.returning) and (not self.line or self.room == 0)
 
-    @property
-    def can_start(self) -> bool:
-        """Whether the agent takes part in a dequeue."""
-        return self.must_take_back or bool(self.fitting(1, LOWEST))
-
     def fitting(self, limit: int, floor: int) -> tuple[Waiting, ...]:
-        """Return the longest head of the line that is admitted; nothing overtakes."""
-        head = [w for w in self.line if w.priority >= floor][: min(limit, self.room)]
-        if self.tokens is None or self.burst is None:
-            return tuple(head)
-        left, admitted = self.tokens, []
-        for waiting in head:
-            is_oversize = waiting.tokens > self.burst
-            if waiting.tokens > left and not (
-                not admitted and is_oversize and self.tokens >= self.burst
-            ):
+        """Return who may start: one that does not fit is passed until it has waited long enough."""
+        limit = min(limit, self.room)
+        admitted: list[Waiting] = []
+        left = self.tokens
+        for waiting in [w for w in self.ordered if w.priority >= floor][: limit + LOOKED_AT]:
+            if len(admitted) == limit:
                 break
-            admitted.append(waiting)
-            left -= waiting.tokens
+            if self._fits(waiting, left, not admitted):
+                admitted.append(waiting)
+                left = None if left is None else left - waiting.tokens
+            elif waiting.waited >= self.reserve_after:
+                break
         return tuple(admitted)
+
+    def _fits(self, waiting: Waiting, left: Fraction | None, is_first: bool) -> bool:
+        """Whether the bucket pays for a task; one above the burst needs it full, and goes first."""
+        if left is None or self.burst is None or waiting.tokens <= left:
+            return True
+        return is_first and waiting.tokens > self.burst <= left
+
+    def fits_alone(self, waiting: Waiting) -> bool:
+        """Whether a task could start if it stood first in line."""
+        return self._fits(waiting, self.tokens, True)
 
     def taken_back(self) -> Desk:
         """Return the desk with its expired leases ended."""
-        line = sorted([*self.line, *filter(None, self.returning)], key=lambda w: w.place)
+        line = (*self.line, *filter(None, self.returning))
         slots = None if self.slots is None else self.slots + len(self.returning)
-        return replace(self, line=tuple(line), returning=(), slots=slots, has_ended_expired=True)
+        return replace(self, line=line, returning=(), slots=slots, has_ended_expired=True)
 
     def claim(self, limit: int, floor: int) -> tuple[tuple[Waiting, ...], Desk]:
         """Admit up to limit tasks of priority floor and above, and pay for them."""
@@ -99,15 +158,21 @@ class Desk:
             slots=None if desk.slots is None else desk.slots - len(got),
             requests=None if desk.requests is None else desk.requests - len(got),
             tokens=None if desk.tokens is None else desk.tokens - sum(w.tokens for w in got),
+            turns=desk.turns.taken(got, desk.line) if desk.turns and got else desk.turns,
         )
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a dequeue claimed, in order, and the agents whose leases it had to end for it."""
+    """What a dequeue claimed, in order, whose expired leases it ended, and the turns after it."""
 
     claimed: tuple[int, ...]
     ended: frozenset[str]
+    turns: frozenset[tuple[str, Turns]]
+
+    def agrees(self, claimed: tuple[int, ...], turns: dict[str, Turns]) -> bool:
+        """Tell whether the tasks were claimed in this way, and left these turns behind."""
+        return claimed == self.claimed and all(turns[a] == after for a, after in self.turns)
 
 
 def outcomes(desks: list[Desk], batch_size: int) -> list[Outcome]:
@@ -120,15 +185,19 @@ def _rounds(
     desks: dict[str, Desk], idle: frozenset[str], left: int, got: tuple[int, ...]
 ) -> Iterator[Outcome]:
     """Serve the agents of the best priority, then the next, until the batch is full."""
-    able = [desk for desk in desks.values() if desk.agent not in idle and desk.can_start]
+    priorities = {d.agent: d.priority for d in desks.values() if d.agent not in idle}
+    able = {agent: p for agent, p in priorities.items() if p is not None}
     if not left or not able:
-        ended = frozenset(d.agent for d in desks.values() if d.has_ended_expired)
-        yield Outcome(got, ended)
+        yield Outcome(
+            got,
+            frozenset(d.agent for d in desks.values() if d.has_ended_expired),
+            frozenset((d.agent, d.turns) for d in desks.values() if d.turns),
+        )
         return
 
-    best = max(desk.priority for desk in able)
-    equals = [desk.agent for desk in able if desk.priority == best]
-    others = [desk.priority for desk in able if desk.priority < best]
+    best = max(able.values())
+    equals = [agent for agent, priority in able.items() if priority == best]
+    others = [priority for priority in able.values() if priority < best]
     floor = best if len(equals) > 1 else max(others, default=LOWEST - 1) + 1
     for order in permutations(equals):
         yield from _serve(dict(desks), order, floor, idle, left, got)

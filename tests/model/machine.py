@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 from model import compare
 from model.bucket import MICROSECOND
 from model.insight import moments
-from model.model import ADOPTION_GRACE, Model
+from model.model import ADOPTION_GRACE, FEWEST_SAMPLES, Model
 from model.records import TERMINAL, Attempt, Definition
 from model.stage import Stage, moment
 
@@ -31,7 +31,9 @@ PICKS = st.integers(0, 50)
 DELAYS = st.sampled_from([0, 0.000001, 7, 60]).map(lambda s: timedelta(seconds=s))
 RESULTS = st.integers(1, 3).map(lambda n: {"n": n})
 CONFIDENCES = st.sampled_from([None, Decimal("0.5"), Decimal(1)])
-ERRORS = st.sampled_from(["rate_limited", "bad_input"]).map(lambda k: {"kind": k, "message": "no"})
+ERRORS = st.sampled_from(
+    ["agent_bug", "rate_limited", "overloaded", "rate_limited", "bad_input"]
+).map(lambda kind: {"kind": kind, "message": "no"})
 CALLS = st.lists(
     st.fixed_dictionaries(
         {
@@ -60,7 +62,8 @@ DOCUMENTS = st.lists(
         {"payload": st.integers(1, 2).map(lambda n: {"p": n})},
         optional={
             "priority": PRIORITIES,
-            "estimated_tokens": st.sampled_from([1, 300, 800, 1000, 5000]),
+            "estimated_tokens": st.sampled_from([1, 300, 800, 1000, 5000, 0]),
+            "customer": st.sampled_from(["ann", "bob"]),
             "max_attempts": st.sampled_from([1, 2]),
             "run_after": st.integers(-5, 90),
             "idempotency_key": st.sampled_from(["k1", "k2", "k3"]),
@@ -82,6 +85,12 @@ LIMITS = {
     "on_lost_lease": st.sampled_from(["retry", "retry", "fail"]),
     "late_results": st.sampled_from(["accept", "accept", "reject"]),
     "default_estimated_tokens": st.sampled_from([400, 1000]),
+    "max_waiting": st.sampled_from([None, None, None, 6]),
+    "aging": st.sampled_from([None, None, 7, 60]).map(lambda s: s and timedelta(seconds=s)),
+    "reserve_after": st.sampled_from([60, 5, 0]).map(lambda s: timedelta(seconds=s)),
+    "fair_by_customer": st.sampled_from([False, False, True]),
+    "max_deferrals": st.sampled_from([100, 1, 0]),
+    "max_deferral_time": st.sampled_from([86400, 5]).map(lambda s: timedelta(seconds=s)),
 }
 LIMITED = st.fixed_dictionaries(LIMITS)
 
@@ -102,6 +111,7 @@ class Walk(RuleBasedStateMachine):
         stage.empty()
         self.model = Model(stage.clock.now())
         self.look = stage.look()
+        self.shown = 0
 
     def attempt(self, number: int, which: str) -> Attempt:
         """Choose an attempt: an open one, a late one whose task goes on without it, or any."""
@@ -137,6 +147,32 @@ class Walk(RuleBasedStateMachine):
             self.define(agent, chosen)
             self.put_in(agent, [dict(document) for document in documents])
         self.claim("w1", list(AGENTS), None, 5)
+
+    @precondition(has_tasks)
+    @rule(
+        agent=st.sampled_from(list(AGENTS)),
+        estimate=st.sampled_from([1000, 1000, None, 7]),
+        used=st.sampled_from([(300, 100), (900, 1500), (7, 0)]),
+    )
+    def practise(self, agent: str, estimate: int | None, used: tuple[int, int]) -> None:
+        """Let an agent do as many tasks as make experience, each with another use."""
+        document: dict[str, Any] = {"payload": {"p": 1}, "priority": 20}
+        if estimate:
+            document["estimated_tokens"] = estimate
+        limits = dict(self.model.agents[agent].definition.__dict__)
+        limits.pop("launcher")
+        free = {f"max_{name}": None for name in ("concurrent_tasks", "tpm", "rpm", "waiting")}
+        self.register(agent, limits | free)
+        self.resume(agent)
+        self.put_in(agent, [dict(document) for _ in range(FEWEST_SAMPLES)])
+        known = set(self.model.attempts)
+        self.claim("w1", [agent], None, FEWEST_SAMPLES)
+        for number, attempt_id in enumerate(sorted(set(self.model.attempts) - known)):
+            attempt = self.model.attempts[attempt_id]
+            tokens = {"input_tokens": used[0] + number, "output_tokens": used[1]}
+            self.tell_usage(attempt, [{"source": "agent", "call_id": "c1"} | tokens])
+            self.succeed(attempt, {"n": 1}, None)
+        self.register(agent, limits)
 
     def define(self, agent: str, limits: dict[str, Any]) -> None:
         definition = Definition(launcher=AGENTS[agent], **limits)
@@ -184,10 +220,15 @@ class Walk(RuleBasedStateMachine):
 
     @rule(number=st.integers(0, 5), shift=st.sampled_from([0, 0, -1, 1]))
     def wait_for_a_moment(self, number: int, shift: int) -> None:
-        ahead = moments(self.model)
+        ahead = sorted({*moments(self.model), *self.told()})
         if ahead:
             time = ahead[number % len(ahead)] + shift * MICROSECOND
             self.go_to(max(time, self.model.now))
+
+    def told(self) -> list[Any]:
+        """Return the moments ahead at which the database has said that a task can start."""
+        told = [moment(row["waiting_until"]) for row in self.look["explained"]]
+        return [time for time in told if time and self.model.now < time]
 
     # Tasks
 
@@ -211,8 +252,9 @@ class Walk(RuleBasedStateMachine):
         sent = [
             {k: v.isoformat() if k == "run_after" else v for k, v in d.items()} for d in documents
         ]
-        if is_reused:
-            with pytest.raises(psycopg.Error, check=lambda error: error.sqlstate == "QF201"):
+        refusal = "QF403" if self.is_too_long(agent, documents) else "QF201" if is_reused else None
+        if refusal:
+            with pytest.raises(psycopg.Error, check=lambda error: error.sqlstate == refusal):
                 self.stage.rows("enqueue_many", agent=agent, tasks=Jsonb(sent))
             return
         rows = self.stage.rows("enqueue_many", agent=agent, tasks=Jsonb(sent))
@@ -225,6 +267,15 @@ class Walk(RuleBasedStateMachine):
             else:
                 assert row["task_id"] > max(model.tasks, default=0)
                 model.enqueue(row["task_id"], agent, document)
+
+    def is_too_long(self, agent: str, documents: list[dict[str, Any]]) -> bool:
+        """Tell whether more of the agent's tasks would wait than may; known keys do not count."""
+        model, most = self.model, self.model.agents[agent].definition.max_waiting
+        keys = {d["idempotency_key"] for d in documents if "idempotency_key" in d}
+        new = sum("idempotency_key" not in document for document in documents)
+        new += sum(model.find_key(agent, key) is None for key in keys)
+        waiting = [t for t in model.tasks.values() if (t.agent, t.status) == (agent, "enqueued")]
+        return most is not None and new > 0 and len(waiting) + new > most
 
     @precondition(has_tasks)
     @rule(numbers=st.lists(PICKS, min_size=1, max_size=2))
@@ -294,8 +345,9 @@ class Walk(RuleBasedStateMachine):
             "dequeue", worker=worker, agents=agents, batch_size=batch_size, launchers=launchers
         )
         claimed = tuple(row["task_id"] for row in rows)
-        outcome = next((o for o in allowed if o.claimed == claimed), None)
-        assert outcome, f"claimed {claimed}, allowed {[o.claimed for o in allowed]}"
+        turns = compare.turns(self.stage.turns())
+        outcome = next((o for o in allowed if o.agrees(claimed, turns)), None)
+        assert outcome, f"claimed {claimed}, {turns}, allowed {allowed}"
         ended = self.stage.ended_of([a.attempt_id for a in self.model.expired()])
         assert outcome.ended <= ended  # of an agent that claims nothing they may end, too
         for agent in ended:
@@ -305,6 +357,8 @@ class Walk(RuleBasedStateMachine):
                 worker, row["attempt_id"], row["task_id"], row["launch_token"]
             )
             compare.claim(row, attempt, self.model.tasks[attempt.task_id])
+        for agent, after in outcome.turns:
+            self.model.agents[agent].turns = after
 
     @precondition(has_attempts)
     @rule(worker=WORKERS)
@@ -363,7 +417,9 @@ class Walk(RuleBasedStateMachine):
     @precondition(has_attempts)
     @rule(number=PICKS, which=ATTEMPTS, result=RESULTS, confidence=CONFIDENCES)
     def complete(self, number: int, which: str, result: Any, confidence: Any) -> None:
-        attempt = self.attempt(number, which)
+        self.succeed(self.attempt(number, which), result, confidence)
+
+    def succeed(self, attempt: Attempt, result: Any, confidence: Any) -> None:
         status = self.stage.value(
             "complete",
             attempt_id=attempt.attempt_id,
@@ -446,7 +502,9 @@ class Walk(RuleBasedStateMachine):
     @precondition(has_attempts)
     @rule(number=PICKS, which=ATTEMPTS, calls=CALLS)
     def report_usage(self, number: int, which: str, calls: list[dict[str, Any]]) -> None:
-        attempt = self.attempt(number, which)
+        self.tell_usage(self.attempt(number, which), calls)
+
+    def tell_usage(self, attempt: Attempt, calls: list[dict[str, Any]]) -> None:
         changed = self.stage.value(
             "report_usage", attempt_id=attempt.attempt_id, usage=Jsonb(calls)
         )
@@ -454,10 +512,17 @@ class Walk(RuleBasedStateMachine):
 
     # After every step
 
+    def some_live_tasks(self) -> list[int]:
+        """Choose a few tasks that wait or run, others after each step."""
+        live = [t.task_id for t in self.model.tasks.values() if t.status not in TERMINAL]
+        self.shown += 1
+        start = self.shown % max(1, len(live))
+        return (live[start:] + live[:start])[:2]
+
     @invariant()
     def agrees(self) -> None:
         type(self).steps += 1
-        look = self.stage.look()
+        look = self.stage.look(explain=self.some_live_tasks())
         compare.tables(look, self.model)
         compare.insight_agrees(look, self.model)
         compare.rules(self.look, look)

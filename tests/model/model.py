@@ -7,10 +7,12 @@ the database draws by itself (ids, launch tokens, the tenth off a backoff) it ta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
-from model.bucket import MICROSECOND, Bucket
+from model.bucket import MICROSECOND, Bucket, Limit
 from model.line import LOWEST, Desk, Outcome, Waiting, outcomes
 from model.records import (
     FOREVER,
@@ -19,12 +21,35 @@ from model.records import (
     Attempt,
     Between,
     Definition,
+    Expected,
     Json,
+    Learned,
+    Refusal,
     Task,
 )
 
 ADOPTION_GRACE = timedelta(minutes=2)
 REPORT_GRACE = timedelta(seconds=30)
+SAMPLES, FEWEST_SAMPLES = 50, 10
+LEAST_SHARE = Fraction(1, 10)
+
+
+class Policy(NamedTuple):
+    """What follows from the kind of an error; pauses: None means when it came with a time."""
+
+    is_final: bool = False
+    spends_attempt: bool = True
+    pauses: bool | None = False
+    wait: timedelta | None = None
+
+
+POLICIES = {
+    "rate_limited": Policy(spends_attempt=False, pauses=True, wait=timedelta(minutes=1)),
+    "overloaded": Policy(spends_attempt=False, pauses=None),
+    "infrastructure": Policy(),
+    "agent_bug": Policy(),
+    "bad_input": Policy(is_final=True),
+}
 
 # What a state of a lakeflow run leads to, and whether the run has ended.
 RUN_OUTCOMES = {
@@ -51,18 +76,49 @@ class Model:
     def register(self, name: str, definition: Definition) -> None:
         """Define an agent: a bucket keeps its level, cut to the new burst; a new one is full."""
         agent = self.agents.setdefault(name, Agent(name, definition))
-        agent.definition = definition
-        agent.tokens = self._limit(agent.tokens, definition.max_tpm, definition.token_burst)
-        agent.requests = self._limit(agent.requests, definition.max_rpm, definition.request_burst)
+        old, agent.definition = agent.definition, definition
+        agent.tokens = self._limit(agent.tokens, old.token_limit, definition.token_limit)
+        agent.requests = self._limit(agent.requests, old.request_limit, definition.request_limit)
         self.acts.append(("register_agent", None, name))
 
-    def _limit(self, bucket: Bucket | None, limit: int | None, burst: Any) -> Bucket | None:
-        if limit is None:
+    def _limit(self, bucket: Bucket | None, old: Limit | None, new: Limit | None) -> Bucket | None:
+        if new is None:
             return None
-        if bucket is None:
-            return Bucket.full(burst, limit, self.now)
-        bucket.resize(burst, limit, self.now)
+        if bucket is None or old is None:
+            return Bucket(new.burst, self.now)
+        bucket.resize(old, new, self.now)
         return bucket
+
+    def effective(self, agent: Agent) -> Definition:
+        """Return the agent's limits as a provider's refusals lower them now."""
+        refusal = agent.last_refusal
+        share = refusal.share_at(self.now) if refusal else 1
+        if not refusal or share == 1:
+            return agent.definition
+
+        def lowered(limit: int | None) -> int | None:
+            return None if limit is None else min(limit, max(1, int(limit * share // 1)))
+
+        configured = agent.definition
+        slots = configured.max_concurrent_tasks
+        return replace(
+            configured,
+            max_concurrent_tasks=lowered(refusal.in_flight if slots is None else slots),
+            max_tpm=lowered(configured.max_tpm),
+            max_rpm=lowered(configured.max_rpm),
+        )
+
+    def levels(self, agent: Agent) -> tuple[Fraction | None, Fraction | None]:
+        """Return what its buckets hold now: tokens and claims, None without the limit."""
+        limits = self.effective(agent)
+        return (
+            agent.tokens.at(self.now, limits.token_limit)
+            if agent.tokens and limits.token_limit
+            else None,
+            agent.requests.at(self.now, limits.request_limit)
+            if agent.requests and limits.request_limit
+            else None,
+        )
 
     def pause(self, name: str | None, until: datetime | None) -> int:
         """Let an agent, or every one, start nothing until a moment, or until it is resumed."""
@@ -73,18 +129,37 @@ class Model:
         return len(named)
 
     def resume(self, name: str | None) -> int:
-        """End the pause of an agent, or every one."""
-        paused = [
-            a for a in self.agents.values() if name in (None, a.name) and a.paused_until is not None
-        ]
+        """End the pauses of an agent, or every one: an operator's, and a provider's."""
+        named = [a for a in self.agents.values() if name in (None, a.name)]
+        paused = [a for a in named if a.paused_until is not None or self._asked_to_wait(a)]
         for agent in paused:
             agent.paused_until = None
+            for refusal in agent.refusals:
+                refusal.paused_until = min(refusal.paused_until, self.now)
             self.acts.append(("resume_agent", None, agent.name))
         return len(paused)
 
-    def is_paused(self, agent: Agent) -> bool:
-        """Whether a pause holds now."""
-        return agent.paused_until is not None and agent.paused_until > self.now
+    def _asked_to_wait(self, agent: Agent) -> bool:
+        refusal = agent.last_refusal
+        return refusal is not None and refusal.paused_until > self.now
+
+    def paused_until(self, agent: Agent) -> datetime | None:
+        """Return the end of the pause that holds now, an operator's or a provider's."""
+        ends = [agent.paused_until, agent.last_refusal and agent.last_refusal.paused_until]
+        return max((end for end in ends if end is not None and end > self.now), default=None)
+
+    def refuse(self, agent: Agent, attempt: Attempt, wait: timedelta) -> None:
+        """Note a refusal: it halves the share, unless the attempt began before the last halving."""
+        last, until = agent.last_refusal, self.now + wait
+        share = last.share_at(self.now) if last else Fraction(1)
+        if last and attempt.started_at <= last.lowered_at and share == last.share:
+            agent.refusals.append(replace(last, refused_at=self.now, paused_until=until))
+            return
+        in_flight = len(self.open_attempts(agent.name)) + 1
+        if last and share < 1:
+            in_flight = max(in_flight, last.in_flight)
+        halved = max(LEAST_SHARE, share / 2)
+        agent.refusals.append(Refusal(in_flight, self.now, until, halved, self.now))
 
     # Tasks
 
@@ -129,7 +204,8 @@ class Model:
             if task and task.status in ("failed", "cancelled"):
                 self._move(task, "enqueued")
                 task.priority = task.priority if priority is None else priority
-                task.attempt_count = task.release_count = 0
+                task.attempt_count = task.release_count = task.deferral_count = 0
+                task.deferred_since = None
                 task.error_kind, task.available_at = None, self.now
                 self.acts.append(("retry", task_id, None))
                 yield task_id, "enqueued", "retried"
@@ -157,6 +233,7 @@ class Model:
             "payload": old.payload,
             "estimated_tokens": old.estimated_tokens,
             "max_attempts": old.max_attempts,
+            "customer": old.customer,
             "reprocess_of": old_id,
         }
         self.enqueue(new_id, agent or old.agent, document)
@@ -164,10 +241,9 @@ class Model:
 
     # Claims
 
-    def line(self, agent: str) -> list[Task]:
+    def line(self, agent: Agent) -> tuple[Waiting, ...]:
         """Return the agent's due tasks in the order in which they are served."""
-        due = [t for t in self.tasks.values() if t.agent == agent and self.is_due(t)]
-        return sorted(due, key=lambda t: t.place)
+        return self.desk(agent).ordered
 
     def is_due(self, task: Task) -> bool:
         """Whether a task waits and is not delayed."""
@@ -184,55 +260,128 @@ class Model:
         if agents is None and launchers is None:
             launchers = ["pull"]
         serving = [
-            self._desk(agent)
+            self.desk(agent)
             for agent in self.agents.values()
             if (agents is None or agent.name in agents)
             and (launchers is None or agent.definition.launcher in launchers)
-            and not self.is_paused(agent)
+            and self.paused_until(agent) is None
         ]
         return outcomes(serving, batch_size)
 
-    def _desk(self, agent: Agent) -> Desk:
-        limit = agent.definition.max_concurrent_tasks
-        slots = None if limit is None else limit - len(self.open_attempts(agent.name))
+    def desk(self, agent: Agent) -> Desk:
+        """Return the agent as a dequeue finds it now."""
+        limits = self.effective(agent)
+        learned = self.learned(agent.name)
+        slots = limits.max_concurrent_tasks
+        tokens, requests = self.levels(agent)
+        expired = self.expired(agent.name)
         return Desk(
             agent.name,
-            tuple(map(self._waiting, self.line(agent.name))),
-            tuple(self._returning(a) for a in self.expired(agent.name)),
-            0 if agent.definition.is_closed else slots,
-            agent.requests and agent.requests.at(self.now),
-            agent.tokens and agent.tokens.at(self.now),
-            agent.definition.token_burst,
-            max((self.tasks[a.task_id].priority for a in self.expired(agent.name)), default=LOWEST),
+            tuple(
+                self._waiting(task, limits, learned)
+                for task in self.tasks.values()
+                if task.agent == agent.name and self.is_due(task)
+            ),
+            tuple(self._returning(a, limits, learned) for a in expired),
+            0
+            if limits.is_closed
+            else None
+            if slots is None
+            else slots - len(self.open_attempts(agent.name)),
+            requests,
+            tokens,
+            limits.token_limit and limits.token_limit.burst,
+            limits.reserve_after,
+            agent.turns if limits.fair_by_customer else None,
+            max((self._aged(self.tasks[a.task_id], limits) for a in expired), default=LOWEST),
         )
 
-    def charge_of(self, task: Task) -> int:
-        """Return what a claim of the task is charged with."""
+    def learned(self, agent: str) -> Learned:
+        """Return what the latest attempts that succeeded and told their usage say of the next."""
+        known = [
+            (a, a.used())
+            for a in self.attempts.values()
+            if (a.agent, a.status) == (agent, "succeeded") and a.used().is_known
+        ]
+        known.sort(key=lambda each: (each[0].finished_at, each[0].attempt_id))
+        known = known[-SAMPLES:]
+        if len(known) < FEWEST_SAMPLES:
+            return Learned(len(known))
+        typical = Expected(
+            median([used.calls for _, used in known]),
+            median([used.input for _, used in known]),
+            median([used.output for _, used in known]),
+        )
+        rated = [(used, self.tasks[a.task_id].estimated_tokens) for a, used in known]
+        ratios = [(u.input * 1000 // e, u.output * 1000 // e) for u, e in rated if e]
+        if len(ratios) < FEWEST_SAMPLES:
+            return Learned(len(known), typical=typical)
+        inputs, outputs = (median(list(each)) for each in zip(*ratios, strict=True))
+        ratio = inputs + outputs
+        bounded = min(10_000, max(100, ratio))
+        if bounded != ratio:
+            inputs = inputs * bounded // ratio if ratio else bounded * 4 // 5
+            outputs = bounded - inputs
+        return Learned(len(known), inputs, outputs, typical)
+
+    def expected(self, task: Task, learned: Learned, limits: Definition) -> Expected:
+        """Return what a claim of the task expects it to use, and charges where tokens count."""
+        estimate = self.estimate_of(task)
+        if limits.max_tpm is None:  # nobody weighs it
+            return Expected(1, estimate, 0)
+        calls = max(1, learned.typical.calls) if learned.typical else 1
+        if task.estimated_tokens is None and learned.typical:
+            return learned.typical._replace(calls=calls)
+        inputs = -(-estimate * learned.input_permille // 1000)
+        tokens = -(-estimate * (learned.input_permille + learned.output_permille) // 1000)
+        return Expected(calls, inputs, tokens - inputs)
+
+    def estimate_of(self, task: Task) -> int:
+        """Return the task's estimate, or the agent's default."""
         if task.estimated_tokens is not None:
             return task.estimated_tokens
         return self.agents[task.agent].definition.default_estimated_tokens
 
-    def _waiting(self, task: Task) -> Waiting:
-        return Waiting(task.task_id, task.place, task.priority, self.charge_of(task))
+    def _aged(self, task: Task, limits: Definition) -> int:
+        """Return the task's priority with what it has gained by waiting."""
+        waited = max(timedelta(0), self.now - task.created_at)
+        return task.priority + (waited // limits.aging if limits.aging else 0)
 
-    def _returning(self, attempt: Attempt) -> Waiting | None:
+    def waiting(self, task: Task) -> Waiting:
+        """Return the task as it stands, or would stand, in its agent's line."""
+        agent = self.agents[task.agent]
+        return self._waiting(task, self.effective(agent), self.learned(agent.name))
+
+    def _waiting(self, task: Task, limits: Definition, learned: Learned) -> Waiting:
+        since = max(task.created_at, task.available_at)
+        return Waiting(
+            task.task_id,
+            self._aged(task, limits),
+            task.created_at,
+            self.expected(task, learned, limits).tokens,
+            max(timedelta(0), self.now - since),
+            task.customer or "",
+        )
+
+    def _returning(self, attempt: Attempt, limits: Definition, learned: Learned) -> Waiting | None:
         """Return what stands in line again once an expired attempt was ended."""
-        task, agent = self.tasks[attempt.task_id], self.agents[attempt.agent]
+        task = self.tasks[attempt.task_id]
         is_lost = attempt.deadline_at > self.now
-        if is_lost and self._may_retry(task) and agent.definition.on_lost_lease == "retry":
-            return self._waiting(task)
+        if is_lost and self._may_retry(task) and limits.on_lost_lease == "retry":
+            return replace(self._waiting(task, limits, learned), waited=timedelta(0))
         return None
 
     def claimed(self, worker: str, attempt_id: int, task_id: int, launch_token: str) -> Attempt:
         """Turn a task into an attempt with a lease, and pay for it."""
         task = self.tasks[task_id]
         agent = self.agents[task.agent]
-        tokens = self.charge_of(task)
+        limits = self.effective(agent)
+        expected = self.expected(task, self.learned(agent.name), limits)
         deadline = self.now + agent.definition.timeout
-        if agent.tokens:
-            agent.tokens.add(-tokens, self.now)
-        if agent.requests:
-            agent.requests.add(-1, self.now)
+        if agent.tokens and limits.token_limit:
+            agent.tokens.pay(expected.tokens, self.now, limits.token_limit)
+        if agent.requests and limits.request_limit:
+            agent.requests.pay(1, self.now, limits.request_limit)
         task.status, task.attempt_id, task.locked_by = "processing", attempt_id, worker
         task.attempt_no += 1
         task.attempt_count += 1
@@ -246,9 +395,10 @@ class Model:
             min(self.now + agent.definition.lease, deadline),
             deadline,
             self.now,
-            tokens,
-            tokens if agent.tokens else None,
+            self.estimate_of(task),
+            expected.tokens if agent.tokens else None,
             launch_token,
+            expected,
             bucket=agent.tokens,
         )
         return attempt
@@ -407,7 +557,7 @@ class Model:
         effect = "none"
         if task.attempt_id == attempt.attempt_id:
             attempt.status, attempt.finished_at, attempt.error = "failed", self.now, error
-            status = self._give_back(attempt, error["kind"], retryable, retry_after)
+            status = self._after_failure(attempt, error["kind"], retryable, retry_after)
             effect = "retrying" if status == "enqueued" else "failed"
         elif task.status in TERMINAL or attempt.status == "cancelled" or is_reported_failure:
             effect = "none"
@@ -433,7 +583,7 @@ class Model:
         self._end(attempt, "released", is_stop_pending=False)
         self._settle(attempt, is_release=True)
         if task.release_count < self.agents[attempt.agent].definition.max_releases:
-            task.available_at = self._after(task, retry_in)
+            task.available_at = self._after(task, retry_in, task.attempt_count)
             task.attempt_count -= 1
             task.release_count += 1
             self._move(task, "enqueued")
@@ -445,7 +595,7 @@ class Model:
     def report_usage(self, attempt: Attempt, calls: list[Json]) -> int:
         """Record calls once each: the first numbers win, unknown ones are filled."""
         changed = sum(self._record(attempt, dict(call)) for call in calls)
-        if changed and not attempt.is_open:
+        if changed:
             self._settle(attempt)
         return changed
 
@@ -458,16 +608,18 @@ class Model:
 
     def _settle(self, attempt: Attempt, is_release: bool = False) -> None:
         """Replace what the attempt was charged with by what it used, as far as that is known."""
-        if attempt.charged_tokens is None:
+        charged, used = attempt.charged_tokens, attempt.used()
+        if charged is None:
             return
-        used = attempt.used()
-        if used is None:
-            actual = 0 if is_release else attempt.charged_tokens
+        if not attempt.is_open and used.is_known:
+            actual = used.tokens
+        elif is_release and not used.calls:
+            actual = 0
         else:
-            actual = used[0] if used[1] else max(used[0], attempt.charged_tokens)
+            actual = max(charged, used.tokens)
         bucket = self.agents[attempt.agent].tokens
-        if bucket is not None and bucket is attempt.bucket:
-            bucket.add(attempt.charged_tokens - actual, self.now)
+        if bucket is not None and bucket is attempt.bucket and actual != charged:
+            bucket.given_back.append((self.now, charged - actual))
         attempt.charged_tokens = actual
 
     # What the acts have in common
@@ -486,24 +638,57 @@ class Model:
         most = self.agents[task.agent].definition.max_attempts if own is None else own
         return task.attempt_count < most
 
+    def _after_failure(
+        self, attempt: Attempt, kind: str, retryable: bool, retry_after: timedelta | None
+    ) -> str:
+        """Do what the policy of the error's kind says: pause, defer, or give back."""
+        task, agent, policy = (
+            self.tasks[attempt.task_id],
+            self.agents[attempt.agent],
+            POLICIES[kind],
+        )
+        wait = policy.wait if retry_after is None else retry_after
+        if policy.pauses or (policy.pauses is None and retry_after is not None):
+            self.refuse(agent, attempt, wait or timedelta(0))
+        may_retry = retryable and not policy.is_final
+        since = task.deferred_since or self.now
+        if (
+            may_retry
+            and not policy.spends_attempt
+            and task.deferral_count < agent.definition.max_deferrals
+            and self.now < since + agent.definition.max_deferral_time
+        ):
+            task.attempt_count -= 1
+            task.deferral_count += 1
+            task.deferred_since, task.error_kind = since, kind
+            task.available_at = self._after(task, wait, task.deferral_count)
+            self._move(task, "enqueued")
+            return task.status
+        return self._give_back(attempt, kind, may_retry, wait)
+
     def _give_back(
         self, attempt: Attempt, kind: str, retryable: bool, retry_in: timedelta | None
     ) -> str:
         """Put a task whose attempt has ended back in line, or fail it."""
         task = self.tasks[attempt.task_id]
         if retryable and self._may_retry(task):
-            task.available_at = self._after(task, retry_in)
+            task.available_at = self._after(task, retry_in, task.attempt_count)
             self._move(task, "enqueued")
         else:
             self._move(task, "failed")
         task.error_kind = kind
         return task.status
 
-    def _after(self, task: Task, delay: timedelta | None) -> datetime | Between:
+    def _after(self, task: Task, delay: timedelta | None, count: int) -> datetime | Between:
         """Return when a delay is over; None is the backoff: it doubles, less up to a tenth."""
         if delay is not None:
             return self.now + delay
         definition = self.agents[task.agent].definition
-        doubled = definition.backoff_base * 2 ** (max(1, task.attempt_count) - 1)
+        doubled = definition.backoff_base * 2 ** (max(1, count) - 1)
         longest = min(definition.backoff_max, doubled)
         return Between(self.now + longest * 9 / 10 - MICROSECOND, self.now + longest + MICROSECOND)
+
+
+def median(numbers: list[int]) -> int:
+    """Return the middle one; of an even count the lower one of the two."""
+    return sorted(numbers)[(len(numbers) - 1) // 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
@@ -17,6 +18,9 @@ from support.clock import NOON, Clock
 
 EMPTY = """
 delete from forebay.attempt_usage;
+delete from forebay.refusals;
+delete from forebay.customer_turns;
+delete from forebay.customers;
 delete from forebay.task_attempts;
 delete from forebay.tasks;
 delete from forebay.agents;
@@ -24,8 +28,16 @@ delete from forebay.agent_settlements;
 delete from forebay.audit_log;
 """
 
+TURNS = """
+select coalesce(jsonb_object_agg(b.agent, jsonb_build_object('turn', b.turn, 'served', (
+    select coalesce(jsonb_object_agg(c.customer, c.served), '{}')
+    from forebay.customer_turns as c where c.agent = b.agent
+))), '{}')
+from forebay.agent_budgets as b
+"""
+
 # One statement is one look: the tables as their owner sees them, and what the viewer is told.
-LOOK = """
+LOOK = f"""
 select jsonb_build_object(
     'tasks', array(
         select to_jsonb(t) || jsonb_build_object('error_kind', t.error ->> 'kind')
@@ -35,6 +47,8 @@ select jsonb_build_object(
     'usage', array(
         select to_jsonb(u) from forebay.attempt_usage as u
     ),
+    'refusals', array(select to_jsonb(r) from forebay.refusals as r),
+    'turns', ({TURNS}),
     'acts', array(
         select jsonb_build_array(l.action, l.task_id, l.agent)
         from forebay.audit_log as l order by l.audit_id
@@ -43,8 +57,8 @@ select jsonb_build_object(
     'counts', (select jsonb_object_agg(c.status, c.tasks) from forebay.task_counts() as c),
     'explained', array(
         select to_jsonb(e)
-        from forebay.tasks as t cross join lateral forebay.explain_task(t.task_id) as e
-        where t.status in ('enqueued', 'processing')
+        from unnest(%s::bigint[]) as t (task_id)
+        cross join lateral forebay.explain_task(t.task_id) as e
     )
 )
 """
@@ -95,9 +109,16 @@ class Stage:
         )
         return {agent for (agent,) in rows}
 
-    def look(self) -> dict[str, Any]:
-        """Return what is in the tables, and what the viewer is told of it."""
-        row = self.superuser.execute(LOOK).fetchone()
+    def turns(self) -> dict[str, Any]:
+        """Return how far each agent has served its customers."""
+        row = self.superuser.execute(TURNS).fetchone()
+        assert row is not None
+        turns: dict[str, Any] = row[0]
+        return turns
+
+    def look(self, explain: Iterable[int] = ()) -> dict[str, Any]:
+        """Return what is in the tables, and what the viewer is told of it and of some tasks."""
+        row = self.superuser.execute(LOOK.encode(), [list(explain)]).fetchone()
         assert row is not None
         look: dict[str, Any] = row[0]
         return look
