@@ -11,14 +11,20 @@ declare
     v_pause  timestamptz := (forebay._quota_throttle(p_quota, p_now)).paused_until;
 begin
     return query
+    with flight as materialized (
+        select f.* from forebay._in_flight(array[p_quota]) as f
+    )
     select
         p_quota, l.unit, l.period, l.kind, l.amount, l.effective, l.capacity - l.room, greatest(0, l.room),
         (
-            select coalesce(sum(case
-                when l.kind = 'count' then 1
-                else coalesce(least(f.unused, f.per_second * extract(epoch from l.period)), f.unused)
-            end), 0)
-            from forebay._in_flight(p_quota, l.unit) as f
+            select case
+                when l.kind = 'count' then count(*)
+                else coalesce(sum(
+                    forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens)
+                    * coalesce(least(1, f.pace * extract(epoch from l.period)), 1)
+                ), 0)
+            end
+            from flight as f
         ),
         forebay._open_calls(p_quota),
         (
