@@ -176,7 +176,7 @@ def test_tm3_a_day_has_24_hours_in_every_zone(stage: Stage, zone: str, noon: dat
     failed, released, kept = dequeue(3, "a")(session)
     assert kept.lease_expires_at == noon + DAY
     assert kept.deadline_at == noon + 2 * DAY
-    error = {"kind": "rate_limited"}
+    error = {"kind": "infrastructure"}
     report.fail(session, attempt_id=failed.attempt_id, error=error, retry_after=DAY)
     worker.release(session, attempt_id=released.attempt_id, reason="stop", retry_in=DAY)
     for claim in (failed, released):
