@@ -20,6 +20,11 @@ def price(stage: Stage, model: str = "m", **terms: Any) -> None:
     operator.register_price(stage.db, model=model, **prices)
 
 
+def dollars(stage: Stage) -> None:
+    """Make each token that is expected cost ten dollars a million: 100,000 tokens are one."""
+    price(stage, usd_per_m_input="10", usd_per_m_output="10")
+
+
 def use(stage: Stage, attempt_id: int, call_id: str = "c", **usage: Any) -> int:
     """Report one call of model m."""
     return report.report_usage(

@@ -9,13 +9,14 @@ from typing import Any
 import psycopg
 import pytest
 
-from concurrency.money import MICROSECOND, MIDNIGHT, price, running, spent, today, use
+from concurrency.money import MICROSECOND, MIDNIGHT, dollars, running, spent, today, use
 from concurrency.stage import Act, Stage, claimed, dequeue
 from forebay.calls import agent as report
 from forebay.calls import operator, viewer, worker
 
-UNEQUAL = """
-select s.recorded - (select coalesce(sum(a.cost_usd), 0) from forebay.task_attempts as a)
+LOOK = """
+select s.recorded - (select coalesce(sum(a.cost_usd), 0) from forebay.task_attempts as a) as gap,
+    s.recorded + s.projected as exposed
 from forebay._spent_today('a', null, forebay._now()) as s
 """
 
@@ -63,19 +64,24 @@ def reports_and_folds(attempts: list[int], number: int) -> Act[None]:
 
 
 def test_a_fold_neither_loses_nor_doubles(stage: Stage) -> None:
-    """Fifteen sessions report, fold and roll back at once; every look sees the exact sum."""
-    stage.agent()
-    stage.enqueue(count=20)
+    """Fifteen sessions report, fold and roll back at once; every look sees the exact sums.
+
+    What is recorded is what the attempts cost, and what it takes from the expected cost.
+    """
+    assert stage.clock
+    dollars(stage)
+    stage.agent(max_usd_per_day=Decimal(100_000))
+    stage.enqueue(count=20, estimated_tokens=100_000_000)
     attempts = [claim.attempt_id for claim in stage.claim(20)]
-    gaps: set[Decimal] = set()
+    seen: set[tuple[Decimal, Decimal]] = set()
 
     def look(_: psycopg.Connection) -> None:
         for _ in range(300):
-            gaps.add(stage.value(UNEQUAL))
+            seen.add(tuple(stage.row(LOOK)))
 
     outcomes = stage.at_once([look, *(reports_and_folds(attempts, number) for number in range(15))])
     assert [outcome for outcome in outcomes if outcome] == []
-    assert gaps == {0}
+    assert seen == {(0, 20_000)}
     fold(stage.db)
     assert stage.value("select count(*) from forebay.spend_entries") == 0
     reported = stage.value("select sum(cost_usd) from forebay.attempt_usage")
@@ -98,11 +104,6 @@ def test_a_fold_that_is_open_holds_nobody_up(stage: Stage) -> None:
     assert today(stage)[0] == 3
     fold(stage.db)
     assert stage.value("select usd from forebay.daily_spend") == 3
-
-
-def dollars(stage: Stage) -> None:
-    """Make each token that is expected cost ten dollars a million: 100,000 tokens are one."""
-    price(stage, usd_per_m_input="10", usd_per_m_output="10")
 
 
 def exposed(stage: Stage, customer: str | None = None) -> Decimal:
@@ -144,7 +145,7 @@ def test_sixteen_sessions_never_pass_a_customers_cap(stage: Stage, agents: int) 
     cap = Decimal("12.5")
     operator.register_customer(stage.db, customer="c", max_usd_per_day=cap)
     for agent in "wxyz":
-        stage.agent(agent, max_tpm=10**9)
+        stage.agent(agent, max_tpm=10**9 if agent in "wx" else None)
         stage.enqueue(agent, 20, customer="c", estimated_tokens=100_000)
     acts = [slowly(dequeue(1 + n % 3, *("wxyz" * 2)[n % 4 : n % 4 + agents])) for n in range(16)]
     while claims := claimed(stage.at_once(acts)):

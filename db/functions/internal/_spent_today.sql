@@ -12,8 +12,8 @@ create or replace function forebay._spent_today(
 as $function$
 -- What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its attempts may cost beyond it.
 --
--- Those are the open ones, and those that ended on that day and whose cost nobody told. Spending is read from both tables in
--- one statement, so that an entry that is folded meanwhile counts once.
+-- Those are the open ones, and those that ended on that day and whose cost nobody told. It is stable, so that all of it is
+-- read in one snapshot: money that is reported or folded meanwhile is either still expected, or noted, or added up.
 declare
     v_day   date := forebay._utc_day(p_now);
     v_since timestamptz := date_trunc('day', p_now, 'UTC');
