@@ -14,6 +14,14 @@ drop function if exists forebay.register_agent(
 );
 drop function if exists forebay._explain_waiting(forebay.tasks);
 drop function if exists forebay._explain_running(forebay.tasks);
+drop function if exists forebay._admit(
+    text, forebay.agents, integer, integer, numeric, numeric, bigint[], timestamptz
+);
+drop function if exists forebay._claim(text, text, integer, integer);
+drop function if exists forebay._expired_priority(text, timestamptz);
+drop function if exists forebay._fits(bigint, numeric, numeric, numeric, numeric);
+drop function if exists forebay._head_fits(forebay.agents, forebay.tasks, timestamptz);
+drop function if exists forebay._parse_task(text, jsonb, forebay.batches, integer, timestamptz);
 drop function if exists forebay._usage_tokens(bigint);
 drop function if exists forebay._waiting_words(forebay.task_explanation, forebay.agents, forebay.tasks);
 drop type forebay.agent_state;
