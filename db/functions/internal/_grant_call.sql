@@ -38,7 +38,9 @@ begin
 
     update forebay.quota_limits as l
     set level = now.room - forebay._in_unit(l.unit, 1, p_input, p_output), refilled_at = greatest(p_now, l.refilled_at)
-    from forebay._quota_limits(p_quotas, p_now) as now
+    from forebay._quota_limits(
+        array(select b.quota from forebay.quota_limits as b where b.quota = any(p_quotas) and b.kind = 'bucket'), p_now
+    ) as now
     where l.quota = now.quota and l.unit = now.unit and l.period = now.period and l.kind = 'bucket';
 end;
 $function$;
