@@ -200,6 +200,19 @@ def test_the_source_that_knows_more_calls_counts(stage: Stage) -> None:
     assert (row.used_calls, row.used_output_tokens, row.is_usage_known) == (4, 40, False)
 
 
+def test_a_call_that_used_nothing_is_none(stage: Stage) -> None:
+    """The provider refused two: such a task makes one call. One that is paid by the page is one."""
+    assert stage.clock
+    stage.agent()
+    for _ in range(10):
+        finish(stage, [(0, 0), (0, 0), (900, 100)])
+    assert (learned(stage).calls, ratio(stage)) == (1, (900, 100))
+    stage.enqueue()
+    attempt_id = stage.claim_one().attempt_id
+    report.report_usage(stage.db, attempt_id=attempt_id, usage=usage("x", 0, 0, pages=3))
+    assert stage.attempt(attempt_id).used_calls == 1
+
+
 def test_the_pace_is_what_it_uses_while_it_runs(stage: Stage) -> None:
     """Tokens by second, without the time that its calls were held up by a quota."""
     assert stage.clock

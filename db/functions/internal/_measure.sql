@@ -7,7 +7,8 @@ create or replace function forebay._measure(p_attempt_id bigint)
 as $function$
 -- Add up what the attempt's calls used, on its row; the caller holds it.
 --
--- An unknown number adds nothing, and then the usage as a whole is not known.
+-- An unknown number adds nothing, and then the usage as a whole is not known. A call that used nothing, such as one that
+-- the provider refused, is none.
 --
 -- Writes  forebay.task_attempts
 declare
@@ -20,7 +21,7 @@ begin
         select
             coalesce(sum(u.input_tokens), 0)::bigint as input_tokens,
             coalesce(sum(u.output_tokens), 0)::bigint as output_tokens,
-            count(*)::integer as calls,
+            (count(*) filter (where u.input_tokens + u.output_tokens is distinct from 0 or u.pages > 0))::integer as calls,
             coalesce(bool_and(u.input_tokens is not null and u.output_tokens is not null), false) as is_known
         from forebay.attempt_usage as u
         where u.attempt_id = p_attempt_id and u.source = v_source
