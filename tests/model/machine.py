@@ -372,6 +372,7 @@ class Walk(RuleBasedStateMachine):
     @rule()
     def sweep(self) -> None:
         swept = self.stage.value("sweep")
+        self.model.forget_refusals()
         assert (swept["requeued"], swept["failed"]) == self.model.end_expired()
 
     @precondition(has_attempts)

@@ -161,6 +161,13 @@ class Model:
         halved = max(LEAST_SHARE, share / 2)
         agent.refusals.append(Refusal(in_flight, self.now, until, halved, self.now))
 
+    def forget_refusals(self) -> None:
+        """Drop the refusals that lower nothing any more."""
+        for agent in self.agents.values():
+            agent.refusals = [
+                r for r in agent.refusals if r.paused_until >= self.now - timedelta(minutes=5)
+            ]
+
     # Tasks
 
     def find_key(self, agent: str, key: str | None) -> Task | None:
