@@ -24,15 +24,15 @@ begin
                 union all
                 select e.customer, e.usd from forebay.spend_entries as e where forebay._utc_day(e.spent_at) = v_day
                 union all
-                select a.customer, forebay._unpaid_usd(a)
+                select a.customer, greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0)
                 from forebay.task_attempts as a
                 where a.finished_at is null and a.customer is not null
                 union all
-                select a.customer, forebay._unpaid_usd(a)
+                select a.customer, a.expected_usd
                 from forebay.agents as g
                 inner join forebay.task_attempts as a on a.agent = g.agent
-                where a.finished_at >= v_since and a.customer is not null
-                    and a.finished_at is not null and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released'
+                where a.customer is not null and a.finished_at >= v_since and a.finished_at is not null
+                    and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released' and not forebay._is_refused(a.error)
             ) as s
             group by s.customer
         ) as spent

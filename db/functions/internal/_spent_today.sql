@@ -12,8 +12,9 @@ create or replace function forebay._spent_today(
 as $function$
 -- What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its attempts may cost beyond it.
 --
--- Those are the open ones, and those that ended on that day and whose cost nobody told. It is stable, so that all of it is
--- read in one snapshot: money that is reported or folded meanwhile is either still expected, or noted, or added up.
+-- Those are the open ones, and those that ended on that day and whose cost nobody told: a release or a refusal cost nothing,
+-- any other what was expected. It is stable, so that all is read in one snapshot: money that is reported or folded meanwhile
+-- is either still expected, or noted, or added up.
 declare
     v_day   date := forebay._utc_day(p_now);
     v_since timestamptz := date_trunc('day', p_now, 'UTC');
@@ -24,12 +25,15 @@ begin
             union all
             select e.usd from forebay.spend_entries as e where e.agent = p_agent and forebay._utc_day(e.spent_at) = v_day
         ) as s;
-        select coalesce(sum(forebay._unpaid_usd(o.attempt)), 0) into projected from (
-            select a as attempt from forebay.task_attempts as a where a.agent = p_agent and a.finished_at is null
+        select coalesce(sum(o.usd), 0) into projected from (
+            select greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0) as usd
+            from forebay.task_attempts as a
+            where a.agent = p_agent and a.finished_at is null
             union all
-            select a from forebay.task_attempts as a
-            where a.agent = p_agent and a.finished_at >= v_since
-                and a.finished_at is not null and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released'
+            select a.expected_usd
+            from forebay.task_attempts as a
+            where a.agent = p_agent and a.finished_at >= v_since and a.finished_at is not null
+                and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released' and not forebay._is_refused(a.error)
         ) as o;
     else
         select coalesce(sum(s.usd), 0) into recorded from (
@@ -39,12 +43,15 @@ begin
             select e.usd from forebay.spend_entries as e
             where e.customer = p_customer and e.customer <> '' and forebay._utc_day(e.spent_at) = v_day
         ) as s;
-        select coalesce(sum(forebay._unpaid_usd(o.attempt)), 0) into projected from (
-            select a as attempt from forebay.task_attempts as a where a.customer = p_customer and a.finished_at is null
+        select coalesce(sum(o.usd), 0) into projected from (
+            select greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0) as usd
+            from forebay.task_attempts as a
+            where a.customer = p_customer and a.finished_at is null
             union all
-            select a from forebay.task_attempts as a
-            where a.customer = p_customer and a.finished_at >= v_since
-                and a.finished_at is not null and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released'
+            select a.expected_usd
+            from forebay.task_attempts as a
+            where a.customer = p_customer and a.finished_at >= v_since and a.finished_at is not null
+                and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released' and not forebay._is_refused(a.error)
         ) as o;
     end if;
 end;
