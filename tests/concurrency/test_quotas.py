@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from concurrency.stage import Act, Stage
+from concurrency.stage import Act, Stage, claimed, dequeue
 from forebay.calls import agent as report
 from forebay.calls import operator, viewer, worker
 from forebay.rows import CallPermit
@@ -448,3 +448,65 @@ def test_a_long_transaction_on_an_attempt_holds_up_no_quota(stage: Stage) -> Non
         assert not stage.is_held_up(ask(other, 1))
         held.commit()
         assert future.result().decision == "stop"
+
+
+@pytest.mark.parametrize(
+    "limit", [window(1000), bucket(1250), window(10, "requests"), concurrent(10)], ids=str
+)
+def test_claims_of_agents_that_do_not_ask_share_the_quota(
+    stage: Stage, limit: dict[str, Any]
+) -> None:
+    """Two agents are claimed for by sixteen sessions: what both may use in all fits the quota."""
+    assert stage.clock
+    quota(stage, limit)
+    for agent in ("a", "b"):
+        stage.agent(agent, quotas=["q"])
+        stage.enqueue(agent, CROWD, estimated_tokens=100)
+    started = []
+    while claims := claimed(stage.at_once([dequeue(2)] * CROWD)):
+        started += claims
+    assert len(started) == 10
+    assert {claim.agent for claim in started} == {"a", "b"}
+    for claim in started:
+        used(stage, claim.attempt_id, "c", 100)
+        report.complete(stage.db, attempt_id=claim.attempt_id, result={})
+    assert len(stage.claim(8) + stage.claim(8, "b")) == (10 if limit == concurrent(10) else 0)
+    stage.clock.advance(2 * MINUTE)
+    assert len(stage.claim(8) + stage.claim(8, "b")) == (0 if limit == concurrent(10) else 10)
+
+
+def test_a_claim_waits_for_calls_and_calls_for_a_claim(stage: Stage) -> None:
+    """Both decide under the quota's lock; a claim goes on to agents outside it meanwhile."""
+    quota(stage, window(1000))
+    (asking,) = attempts(stage)
+    stage.enqueue("a", 2, estimated_tokens=1)
+    stage.agent("free")
+    stage.enqueue("free")
+    with stage.transaction() as held:
+        assert ask(asking, 1)(held).decision == "go"
+        assert [claim.agent for claim in claimed(stage.at_once([dequeue(2)]))] == ["free"]
+        session, future = stage.start(dequeue(1))
+        assert stage.wait_until_blocked(session, future)
+        held.commit()
+        assert [claim.agent for claim in future.result()] == ["a"]
+    with stage.transaction() as held:
+        dequeue(1, "a")(held)
+        session, waiting = stage.start(ask(asking, 1))
+        held.commit()
+        assert waiting.result().decision == "go"
+
+
+def test_claims_keep_asking_agents_supplied(stage: Stage) -> None:
+    """One more starts while its first call fits beside those that wait; the rest is up to calls."""
+    assert stage.clock
+    quota(stage, window(1000))
+    (one,) = attempts(stage)
+    assert ask(one, 500)(stage.db).decision == "go"
+    stage.enqueue("a", 10, estimated_tokens=150)
+    claims = stage.claim(10)
+    assert len(claims) == 4, "four first calls fit the half that is left and a tenth more"
+    assert [ask(c.attempt_id, 150)(stage.db).decision for c in claims] == ["go"] * 3 + ["wait"]
+    assert stage.claim(10) == [], "one waits: that is enough"
+    stage.clock.advance(timedelta(seconds=60.75))
+    assert ask(claims[3].attempt_id, 150)(stage.db).decision == "go"
+    assert len(stage.claim(10)) == 6

@@ -14,24 +14,18 @@ as $function$
 -- Returns  one row a limit, at 0 seconds
 begin
     return query
-    with asking as materialized (
-        select
-            g.quotas,
-            coalesce(a.call_input_tokens, ceil(a.expected_input_tokens / greatest(1, a.expected_calls))) as input_tokens,
-            coalesce(a.call_output_tokens, ceil(a.expected_output_tokens / greatest(1, a.expected_calls))) as output_tokens
-        from forebay.agents as g
-        inner join forebay.task_attempts as a on a.agent = g.agent and a.finished_at is null
-        where g.quotas && p_agent.quotas and (a.call_asked_at is not null or not a.asks_first)
+    with calls as materialized (
+        select c.* from forebay._calls_to_come(p_agent.quotas) as c
     )
     select
-        l.quota, l.unit, l.period, l.effective::double precision, calls.needs = 0, 0::double precision,
-        (l.room + greatest(0.1 * l.effective, least(1, l.effective)) - calls.needs)::double precision
+        l.quota, l.unit, l.period, l.effective::double precision, ahead.needs = 0, 0::double precision,
+        (l.room + greatest(0.1 * l.effective, least(1, l.effective)) - ahead.needs)::double precision
     from forebay._quota_limits(p_agent.quotas, p_now) as l
     cross join lateral (
-        select coalesce(sum(forebay._in_unit(l.unit, 1, a.input_tokens, a.output_tokens)), 0) as needs
-        from asking as a
-        where l.quota = any(a.quotas)
-    ) as calls;
+        select coalesce(sum(forebay._in_unit(l.unit, 1, c.input_tokens, c.output_tokens)), 0) as needs
+        from calls as c
+        where l.quota = any(c.quotas)
+    ) as ahead;
 end;
 $function$;
 

@@ -1,0 +1,28 @@
+create or replace function forebay._calls_to_come(
+    p_quotas          text[],
+    out quotas        text[],
+    out input_tokens  numeric,
+    out output_tokens numeric
+)
+    returns setof record
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The calls that will come at once from attempts in flight on the quotas: one that waits, or the first of an attempt.
+--
+-- Returns  one row a call; an attempt between its calls has none
+begin
+    return query
+    select
+        g.quotas,
+        coalesce(a.call_input_tokens, ceil(a.expected_input_tokens / greatest(1, a.expected_calls))),
+        coalesce(a.call_output_tokens, ceil(a.expected_output_tokens / greatest(1, a.expected_calls)))
+    from forebay.agents as g
+    inner join forebay.task_attempts as a on a.agent = g.agent and a.finished_at is null
+    where g.quotas && p_quotas and (a.call_asked_at is not null or (not a.asks_first and a.used_calls = 0));
+end;
+$function$;
+
+comment on function forebay._calls_to_come is 'The calls that will come at once from attempts in flight on the quotas: one that waits, or the first of an attempt.';
