@@ -16,8 +16,8 @@ create or replace function forebay._fair_order(
 as $function$
 -- The first p_limit tasks in line by effective priority, then by whose customer has had least, then age, then id.
 --
--- Each task stands where its customer's count will be once the customer's tasks before it have started. A count that lies
--- behind the agent's turn stands for the turn: nobody saves up. With p_ready not those that were not woken yet.
+-- Each task stands where its customer's count will be once the customer's tasks before it have started. A customer without
+-- a count starts from the agent's turn: nobody saves up. With p_ready not those that were not woken yet.
 declare
     v_turn numeric := (select b.turn from forebay.agent_budgets as b where b.agent = p_agent.agent);
 begin
@@ -31,7 +31,7 @@ begin
         ), counted as (
             select
                 r.*,
-                greatest(c.served, v_turn) - r.cost + sum(r.cost) over (
+                coalesce(c.served, v_turn) - r.cost + sum(r.cost) over (
                     partition by (r.task).customer order by r.priority desc, (r.task).created_at, (r.task).task_id
                 ) as turn
             from ranked as r

@@ -7,8 +7,8 @@ create or replace function forebay._take_turns(p_agent forebay.agents, p_line fo
 as $function$
 -- Count what the tasks of p_line, which are about to start, will use for their customers, and move the agent's turn on.
 --
--- The turn is the least count of those that wait: a customer that comes, or comes back, starts from there. Counts behind it
--- say nothing any more.
+-- The turn is the least count of those that wait: a customer that comes, or comes back, starts from there. So counts that it
+-- has reached say nothing any more, and are removed.
 --
 -- Writes  forebay.customer_turns, forebay.agent_budgets
 declare
@@ -19,10 +19,10 @@ begin
     select p_agent.agent, coalesce(l.customer, ''), v_old + sum(forebay._turn_cost(l.uses))
     from unnest(p_line) as l
     group by coalesce(l.customer, '')
-    on conflict (agent, customer) do update set served = greatest(c.served, v_old) + excluded.served - v_old;
+    on conflict (agent, customer) do update set served = c.served + excluded.served - v_old;
 
     v_new := (
-        select min(greatest(c.served, v_old))
+        select min(coalesce(c.served, v_old))
         from forebay._waiting_customers(p_agent.agent) as w (customer)
         left join forebay.customer_turns as c on c.agent = p_agent.agent and c.customer = coalesce(w.customer, '')
     );
