@@ -93,7 +93,8 @@ comment on column forebay.task_attempts.held_up is 'How long its calls have wait
 create index task_attempts_started on forebay.task_attempts (agent, started_at);
 create index task_attempts_measured on forebay.task_attempts (agent, finished_at)
 where status = 'succeeded' and is_usage_known;
-create index task_attempts_asking on forebay.task_attempts (call_quota, call_asked_at) where call_quota is not null;
+create index task_attempts_asking on forebay.task_attempts (call_quota, call_asked_at)
+where call_quota is not null and finished_at is null;
 create index task_attempts_open_of_customer on forebay.task_attempts (customer)
 where finished_at is null and customer is not null;
 create index task_attempts_unpriced on forebay.task_attempts (agent, finished_at)
