@@ -103,6 +103,34 @@ def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
     assert processes_naming(home) == []
 
 
+@pytest.mark.timeout(240)
+def test_the_samples_are_read_with_a_simulated_model_that_is_throttled(
+    dsn: str, home: Path, db: psycopg.Connection
+) -> None:
+    """Calls wait for the quota, fields are right all the same, and what is made up is said.
+
+    The agent that a person uses has neither the quota nor the model.
+    """
+    demo = start(home, "demo", "--json", dsn=dsn)
+    out, err = demo.communicate(timeout=200)
+    assert demo.returncode == 0, err
+    outcomes = {Path(outcome["document"]).stem: outcome for outcome in json.loads(out)}
+    for name, outcome in outcomes.items():
+        truth = json.loads((home / "samples" / f"{name}.json").read_text())
+        assert outcome["state"] == truth["status"]
+        if outcome["state"] == "completed":
+            fields = {field: truth["fields"].get(field) for field in ("number", "total")}
+            assert all(value is None or value in outcome["found"] for value in fields.values())
+    read = [outcome for outcome in outcomes.values() if outcome["cost_usd"]]
+    assert len(read) == 12  # neither the e-invoice, nor what cannot be opened
+    assert sum(outcome["waited"] or 0 for outcome in read) > 3
+    assert "simulated model, whose quota is 6 calls and 100,000 tokens in any 6 seconds" in err
+    assert "for the quota: it has" in err
+    assert "At made-up prices" in err
+    quotas = dict(db.execute("select agent, quotas from forebay.agents").fetchall())
+    assert quotas == {"parse_document": [], "demo_documents": ["simulated-model"]}
+
+
 def test_demo_runs_twice_on_the_embedded_server_and_stops_it(home: Path, pdfs: Path) -> None:
     """The second run finds the first one's database; a server that ran before keeps running."""
     for path in (pdfs / "1.pdf", pdfs / "deep.pdf" / "0.pdf", pdfs / "empty.PDF"):

@@ -176,7 +176,13 @@ def _process(
         batch_id, task_ids = enqueue(conn, copies, agent, priorities, name="demo")
     output.note(f"Submitted {len(copies)} documents as batch {batch_id}")
     with background.daemon(dsn, options, documents.home() / "demo.log", environment) as check:
-        follow(conn, batch_id, check)
+
+        def look() -> None:
+            check()
+            if model:
+                model.tell_waits(conn)
+
+        follow(conn, batch_id, look)
     sent = zip(task_ids, accepted, strict=True)
     return [outcome_of(conn, task_id, names[path]) for task_id, path in sent] + outcomes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
 NAME = "simulated-model"
 """Of the model, and of its quota."""
 
-SECONDS = 10
-AMOUNTS = {"requests": 12, "tokens": 50_000}
+SECONDS = 6
+AMOUNTS = {"requests": 6, "tokens": 100_000}
 """What the endpoint allows in so many seconds, as a strict window."""
+
+TELL_EVERY = 2.0
+"""Seconds."""
 
 
 @contextmanager
@@ -44,8 +48,10 @@ class SimulatedModel:
             "FOREBAY_MODEL_BASE_URL": base_url,
             "FOREBAY_MODEL_API_KEY": "any",
             "FOREBAY_MODEL_NAME": NAME,
+            "FOREBAY_MODEL_CONTEXT_TOKENS": "128000",
         }
         self._log = log
+        self._told_at = 0.0
 
     def register(self, conn: psycopg.Connection[Any]) -> None:
         """Register the quota that the endpoint enforces, and a made-up price."""
@@ -55,7 +61,9 @@ class SimulatedModel:
             {"unit": unit, "per": f"{SECONDS} seconds", "amount": amount, "kind": "window"}
             for unit, amount in AMOUNTS.items()
         ]
-        operator.register_quota(conn, quota=NAME, limits=limits, reason="forebay demo")
+        operator.register_quota(
+            conn, quota=NAME, limits=limits, headroom=Decimal(0), reason="forebay demo"
+        )
         if not any(price.model == NAME for price in viewer.list_prices(conn)):
             operator.register_price(
                 conn,
@@ -64,6 +72,22 @@ class SimulatedModel:
                 usd_per_m_output=Decimal("4.00"),
                 usd_per_m_cached=Decimal("0.25"),
                 reason="forebay demo: made up",
+            )
+
+    def tell_waits(self, conn: psycopg.Connection[Any]) -> None:
+        """Tell now and then how many calls wait, and what is left of the limit that is nearest."""
+        from forebay.calls import viewer
+
+        if time.monotonic() < self._told_at + TELL_EVERY:
+            return
+        self._told_at = time.monotonic()
+        limits = viewer.quota_status(conn, quotas=[NAME])
+        nearest = min(limits, key=lambda limit: (limit.room or 0) / (limit.amount or 1))
+        if nearest.waiting_calls:
+            output.note(
+                f"{nearest.waiting_calls} call{'s wait' if nearest.waiting_calls > 1 else ' waits'}"
+                f" for the quota: it has {nearest.room:,.0f} of {nearest.amount:,} {nearest.unit}"
+                f" left in {SECONDS} seconds"
             )
 
     def notes(self, outcomes: Iterable[Outcome]) -> Iterator[str]:

@@ -4,6 +4,7 @@ import gzip
 import json
 import socket
 import struct
+import sys
 import threading
 from contextlib import suppress
 from dataclasses import replace
@@ -72,6 +73,11 @@ class _Server(ThreadingHTTPServer):
     def shutdown_request(self, request: Any) -> None:
         self._open.discard(request)
         super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that break their connection off, and all of what is a bug."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def server_close(self) -> None:
         super().server_close()
