@@ -6,6 +6,9 @@
 -- breaks    drivers before 0.2.0: agent_status and explain_task have more columns, register_agent more parameters
 -- revert    revert/0004_hold_quotas.sql
 
+-- squawk-ignore-file ban-drop-function, ban-drop-type
+-- The functions that are dropped come back with their new signatures in the same transaction.
+
 drop function if exists forebay.agent_status(text[]);
 drop function if exists forebay.explain_task(bigint);
 drop function if exists forebay.register_agent(
@@ -37,11 +40,14 @@ add column max_deferrals       integer  not null default 100,
 add column max_deferral_time   interval not null default '1 day',
 add column quotas              text[]   not null default '{}';
 alter table forebay.agents
-add constraint agents_line_limits check (max_waiting >= 0 and aging > interval '0' and reserve_after >= interval '0') not valid,
+add constraint agents_line_limits check (
+    max_waiting >= 0 and aging > interval '0' and reserve_after >= interval '0'
+) not valid,
 add constraint agents_spend_not_negative check (max_usd_per_day >= 0) not valid,
 add constraint agents_deferrals_bounded check (max_deferrals >= 0 and max_deferral_time > interval '0') not valid;
 comment on column forebay.agents.max_waiting is 'How many tasks may wait; enqueue refuses more. Null: any number.';
-comment on column forebay.agents.aging is 'Each such time that a task has waited counts as one more of priority. Null: strict priority.';
+comment on column forebay.agents.aging is
+'Each such time that a task has waited counts as one more of priority. Null: strict priority.';
 comment on column forebay.agents.reserve_after is
 'A task that does not fit and has waited so long is passed by nobody any more.';
 comment on column forebay.agents.quotas is 'The quotas it draws on beside its own limits, by name.';
@@ -54,8 +60,10 @@ alter table forebay.tasks
 add column deferral_count integer not null default 0,
 add column deferred_since timestamptz,
 add column is_shared      boolean not null default false;
-comment on column forebay.tasks.deferral_count is 'How often a provider refused it since deferred_since; no attempt was spent by it.';
-comment on column forebay.tasks.is_shared is 'Its agent serves its customers in turns: the task is found by its customer.';
+comment on column forebay.tasks.deferral_count is
+'How often a provider refused it since deferred_since; no attempt was spent by it.';
+comment on column forebay.tasks.is_shared is
+'Its agent serves its customers in turns: the task is found by its customer.';
 create index tasks_shared on forebay.tasks (agent, customer, priority desc, created_at, task_id)
 where status = 'enqueued' and is_ready and is_shared;
 
@@ -83,9 +91,12 @@ comment on column forebay.task_attempts.expected_input_tokens is
 comment on column forebay.task_attempts.used_input_tokens is
 'What its calls have used as far as reported, from the more complete source; output and calls likewise.';
 comment on column forebay.task_attempts.is_usage_known is 'Every reported call says its input and its output tokens.';
-comment on column forebay.task_attempts.cost_usd is 'What its reported calls cost as far as known; null when nothing is.';
-comment on column forebay.task_attempts.asks_first is 'It has called may_call: its calls wait for their turn by themselves.';
-comment on column forebay.task_attempts.call_asked_at is 'Since when a call waits for the quota; call_input_tokens and call_output_tokens say for how much.';
+comment on column forebay.task_attempts.cost_usd is
+'What its reported calls cost as far as known; null when nothing is.';
+comment on column forebay.task_attempts.asks_first is
+'It has called may_call: its calls wait for their turn by themselves.';
+comment on column forebay.task_attempts.call_asked_at is
+'Since when a call waits for the quota; call_input_tokens and call_output_tokens say for how much.';
 comment on column forebay.task_attempts.call_quota is 'The quota that the waiting call waits for.';
 comment on column forebay.task_attempts.call_wait_until is
 'When the waiting call was told to ask again; one that does not ask in time has lost its place.';
@@ -100,7 +111,8 @@ where finished_at is null and customer is not null;
 create index task_attempts_unpriced on forebay.task_attempts (agent, finished_at)
 where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released';
 create index task_attempts_unpriced_of_customer on forebay.task_attempts (customer, finished_at)
-where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released' and customer is not null;
+where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released'
+and customer is not null;
 
 alter table forebay.attempt_usage add column pages numeric;
 alter table forebay.attempt_usage add column usd numeric;
@@ -108,7 +120,8 @@ alter table forebay.attempt_usage add column counted_usd numeric;
 alter table forebay.attempt_usage
 add constraint attempt_usage_more_not_negative check (pages >= 0 and usd >= 0) not valid;
 comment on column forebay.attempt_usage.pages is 'Pages that were paid by the page.';
-comment on column forebay.attempt_usage.usd is 'What it cost: the reported cost_usd, else by the price of its time; null when neither is known.';
+comment on column forebay.attempt_usage.usd is
+'What it cost: the reported cost_usd, else by the price of its time; null when neither is known.';
 comment on column forebay.attempt_usage.counted_usd is
 'What of usd is in the attempt''s cost_usd and in the spending; null for calls of the source that does not count.';
 
@@ -121,7 +134,8 @@ create table forebay.quotas (
     constraint quotas_name_length check (char_length(quota) between 1 and 200),
     constraint quotas_headroom_range check (headroom >= 0 and headroom < 1)
 ) with (fillfactor = 50);
-comment on table forebay.quotas is 'One row a provider''s quota, shared by the agents that name it. Its row is the quota''s lock.';
+comment on table forebay.quotas is
+'One row a provider''s quota, shared by the agents that name it. Its row is the quota''s lock.';
 comment on column forebay.quotas.headroom is 'The share of each window that is left unused.';
 
 create table forebay.quota_limits (
@@ -143,7 +157,9 @@ create table forebay.quota_limits (
     constraint quota_limits_level_of_buckets check (
         (kind = 'bucket') = (level is not null) and (kind = 'bucket') = (burst is not null)
     ),
-    constraint quota_limits_period_positive check (period >= interval '0' and (kind = 'count') = (period = interval '0')),
+    constraint quota_limits_period_positive check (
+        period >= interval '0' and (kind = 'count') = (period = interval '0')
+    ),
     constraint quota_limits_not_negative check (amount >= 0)
 ) with (fillfactor = 50);
 comment on table forebay.quota_limits is
@@ -160,7 +176,8 @@ create table forebay.quota_slots (
     constraint quota_slots_limit_fkey foreign key (quota, unit, period)
     references forebay.quota_limits (quota, unit, period) on delete cascade
 ) with (fillfactor = 50);
-comment on table forebay.quota_slots is 'What the calls of a window used, in parts of its period; written under the quota''s lock.';
+comment on table forebay.quota_slots is
+'What the calls of a window used, in parts of its period; written under the quota''s lock.';
 
 create table forebay.quota_settlements (
     settlement_id bigint generated always as identity,
@@ -209,7 +226,8 @@ create index refusals_quota on forebay.refusals (quota, paused_until) where quot
 comment on table forebay.refusals is
 'A provider''s refusals, each written without any lock: pauses and lowered limits are worked out from them. A sweep removes old ones.';
 comment on column forebay.refusals.share is 'What share of the limits it left, from lowered_at on.';
-comment on column forebay.refusals.in_flight is 'How many tasks of the agent were processing: where an agent without a limit ramps up from.';
+comment on column forebay.refusals.in_flight is
+'How many tasks of the agent were processing: where an agent without a limit ramps up from.';
 
 create table forebay.error_policies (
     kind           text     not null,
@@ -224,7 +242,8 @@ create table forebay.error_policies (
 comment on table forebay.error_policies is 'What follows from the kind of an error: the one table of it.';
 comment on column forebay.error_policies.pauses is
 'Whether the agent (and its quota) pauses: when told means only when the error came with a time to wait.';
-comment on column forebay.error_policies.default_wait is 'How long the task waits when the error names no time; null: the agent''s backoff.';
+comment on column forebay.error_policies.default_wait is
+'How long the task waits when the error names no time; null: the agent''s backoff.';
 
 create table forebay.customers (
     customer        text        not null,
@@ -238,7 +257,8 @@ create table forebay.customers (
     constraint customers_spend_not_negative check (max_usd_per_day >= 0)
 ) with (fillfactor = 50);
 create index customers_capped on forebay.customers (customer) where max_usd_per_day is not null;
-comment on table forebay.customers is 'Customers with terms of their own; a customer without a row has none. Its row is the lock of its spending.';
+comment on table forebay.customers is
+'Customers with terms of their own; a customer without a row has none. Its row is the lock of its spending.';
 
 create table forebay.customer_turns (
     agent    text    not null,
@@ -262,10 +282,12 @@ create table forebay.prices (
     constraint prices_pkey primary key (model, valid_from),
     constraint prices_valid_range check (valid_from < valid_until),
     constraint prices_not_negative check (
-        usd_per_m_input >= 0 and usd_per_m_output >= 0 and usd_per_m_cached >= 0 and usd_per_page >= 0 and usd_per_call >= 0
+        usd_per_m_input >= 0 and usd_per_m_output >= 0 and usd_per_m_cached >= 0
+        and usd_per_page >= 0 and usd_per_call >= 0
     )
 );
-comment on table forebay.prices is 'What a model costs, in US dollars: tokens by the million. Where ranges overlap, the later valid_from holds.';
+comment on table forebay.prices is
+'What a model costs, in US dollars: tokens by the million. Where ranges overlap, the later valid_from holds.';
 
 create table forebay.spend_entries (
     entry_id   bigint generated always as identity,
@@ -288,7 +310,8 @@ create table forebay.daily_spend (
     constraint daily_spend_pkey primary key (day, agent, customer)
 ) with (fillfactor = 50);
 create index daily_spend_customer on forebay.daily_spend (customer, day) where customer <> '';
-comment on table forebay.daily_spend is 'What was spent on a day (UTC) for an agent and a customer ('''' for none), without what spend_entries still holds.';
+comment on table forebay.daily_spend is
+'What was spent on a day (UTC) for an agent and a customer ('''' for none), without what spend_entries still holds.';
 
 create table forebay.spend_lifts (
     day       date        not null,
@@ -300,11 +323,19 @@ create table forebay.spend_lifts (
     constraint spend_lifts_of_one check ((agent = '') <> (customer = '')),
     constraint spend_lifts_not_negative check (extra_usd >= 0)
 );
-comment on table forebay.spend_lifts is 'What an operator allowed on a day (UTC) beyond a cap: of an agent, or of a customer, the other is ''''.';
+comment on table forebay.spend_lifts is
+'What an operator allowed on a day (UTC) beyond a cap: of an agent, or of a customer, the other is
+''''.';
 
 insert into forebay.error_policies (kind, is_final, spends_attempt, pauses, default_wait, note) values
-('rate_limited', false, false, 'always', '60 seconds', 'the provider refuses calls: nobody calls until the time it names'),
-('overloaded', false, false, 'when told', null, 'the provider is overloaded: the task waits, others only when it names a time'),
+(
+    'rate_limited', false, false, 'always', '60 seconds',
+    'the provider refuses calls: nobody calls until the time it names'
+),
+(
+    'overloaded', false, false, 'when told', null,
+    'the provider is overloaded: the task waits, others only when it names a time'
+),
 ('infrastructure', false, true, 'never', null, 'a machine or network failed'),
 ('timeout', false, true, 'never', null, 'it took longer than it may'),
 ('agent_bug', false, true, 'never', null, 'the agent''s code failed; unknown kinds count as this'),
@@ -332,8 +363,8 @@ comment on type forebay.agent_state is
 'agent_status: state is one word, levels are as of now; effective limits are the configured ones times effective_share; quotas is an array of quota_state objects.';
 
 create type forebay.quota_state as (
-    quota text, unit text, period interval, kind text, amount bigint, effective_amount numeric, used numeric, room numeric,
-    projected numeric, open_calls bigint, waiting_calls bigint, paused_until timestamptz, agents text[]
+    quota text, unit text, period interval, kind text, amount bigint, effective_amount numeric,
+    used numeric, room numeric, projected numeric, open_calls bigint, waiting_calls bigint, paused_until timestamptz, agents text[]
 );
 comment on type forebay.quota_state is
 'quota_status: one row a limit. used is what counts against it now, room what a call could take now, projected what tasks in flight will still use within its period.';
@@ -356,15 +387,19 @@ create type forebay.price as (
     model text, valid_from timestamptz, valid_until timestamptz, usd_per_m_input numeric, usd_per_m_output numeric,
     usd_per_m_cached numeric, usd_per_page numeric, usd_per_call numeric
 );
-comment on type forebay.price is 'list_prices: one row a model and range of time, in US dollars; tokens by the million.';
+comment on type forebay.price is
+'list_prices: one row a model and range of time, in US dollars; tokens by the million.';
 
 create type forebay.spend_cap as (customer text, amount numeric, has numeric);
-comment on type forebay.spend_cap is 'Inside: a cap of today and what is left of it; customer null means the agent''s own.';
+comment on type forebay.spend_cap is
+'Inside: a cap of today and what is left of it; customer null means the agent''s own.';
 
 create type forebay.call_permit as (
-    decision text, wait_until timestamptz, waits interval, quota text, unit text, needs numeric, has numeric, reason text
+    decision text, wait_until timestamptz, waits interval, quota text, unit text, needs numeric, has numeric,
+    reason text
 );
-comment on type forebay.call_permit is 'may_call: decision is go, wait (and ask again after waits, which is at wait_until) or stop (the attempt holds its task no more).';
+comment on type forebay.call_permit is
+'may_call: decision is go, wait (and ask again after waits, which is at wait_until) or stop (the attempt holds its task no more).';
 
 create type forebay.learned as (
     samples integer, input_permille bigint, output_permille bigint, typical_input bigint, typical_output bigint,
@@ -376,12 +411,15 @@ create type forebay.expected_use as (calls numeric, input_tokens bigint, output_
 comment on type forebay.expected_use is 'Inside: what one attempt is expected to use.';
 
 create type forebay.throttle as (paused_until timestamptz, reason text, share numeric, in_flight integer);
-comment on type forebay.throttle is 'Inside: what a provider''s refusals mean for an agent now; share is of its limits, in_flight where it was refused.';
+comment on type forebay.throttle is
+'Inside: what a provider''s refusals mean for an agent now; share is of its limits, in_flight where it was refused.';
 
 create type forebay.quota_room as (
-    quota text, unit text, period interval, amount double precision, is_idle boolean, seconds double precision, room double precision
+    quota text, unit text, period interval, amount double precision, is_idle boolean,
+    seconds double precision, room double precision
 );
-comment on type forebay.quota_room is 'Inside: how much of a limit is left to new tasks within so many seconds from now.';
+comment on type forebay.quota_room is
+'Inside: how much of a limit is left to new tasks within so many seconds from now.';
 
 create type forebay.lined_up as (
     task_id bigint, priority integer, created_at timestamptz, customer text, waited interval, estimated_tokens bigint,

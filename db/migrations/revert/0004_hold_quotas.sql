@@ -17,7 +17,8 @@ alter table forebay.task_attempts
 drop column customer, drop column expected_input_tokens, drop column expected_output_tokens, drop column expected_calls,
 drop column expected_usd, drop column used_input_tokens, drop column used_output_tokens, drop column used_calls,
 drop column is_usage_known, drop column cost_usd, drop column asks_first, drop column call_asked_at,
-drop column call_input_tokens, drop column call_output_tokens, drop column call_quota, drop column call_wait_until, drop column held_up;
+drop column call_input_tokens, drop column call_output_tokens, drop column call_quota, drop column call_wait_until,
+drop column held_up;
 alter table forebay.task_attempts set (fillfactor = 70);
 alter table forebay.tasks drop column deferral_count, drop column deferred_since, drop column is_shared;
 alter table forebay.agents
