@@ -364,7 +364,8 @@ comment on type forebay.agent_state is
 
 create type forebay.quota_state as (
     quota text, unit text, period interval, kind text, amount bigint, effective_amount numeric,
-    used numeric, room numeric, projected numeric, open_calls bigint, waiting_calls bigint, paused_until timestamptz, agents text[]
+    used numeric, room numeric, projected numeric, open_calls bigint, waiting_calls bigint,
+    paused_until timestamptz, agents text[]
 );
 comment on type forebay.quota_state is
 'quota_status: one row a limit. used is what counts against it now, room what a call could take now, projected what tasks in flight will still use within its period.';
