@@ -1,0 +1,10849 @@
+-- Bring schema forebay to release 0.2.0: psql -v ON_ERROR_STOP=1 -f FILE
+--
+-- One transaction, of these steps:
+--   new     migrations/0001_create_roles.sql
+--   new     migrations/0002_create_agents_and_tasks.sql
+--   new     migrations/0003_create_row_types.sql
+--   new     migrations/0004_hold_quotas.sql
+--   new     functions/internal/_admit.sql
+--   new     functions/internal/_after_failure.sql
+--   new     functions/internal/_aged_order.sql
+--   new     functions/internal/_agent_key.sql
+--   new     functions/internal/_agent_state.sql
+--   new     functions/internal/_ask_wakeup.sql
+--   new     functions/internal/_audit.sql
+--   new     functions/internal/_backoff.sql
+--   new     functions/internal/_boosted.sql
+--   new     functions/internal/_call_hindrance.sql
+--   new     functions/internal/_called_at.sql
+--   new     functions/internal/_calls_ahead.sql
+--   new     functions/internal/_calls_to_come.sql
+--   new     functions/internal/_cancel.sql
+--   new     functions/internal/_candidates.sql
+--   new     functions/internal/_cap_today.sql
+--   new     functions/internal/_capped_customers.sql
+--   new     functions/internal/_caps.sql
+--   new     functions/internal/_claim.sql
+--   new     functions/internal/_cluster.sql
+--   new     functions/internal/_count_ahead.sql
+--   new     functions/internal/_dearest_usd_per_m.sql
+--   new     functions/internal/_defer.sql
+--   new     functions/internal/_effective_priority.sql
+--   new     functions/internal/_effects.sql
+--   new     functions/internal/_end_expired.sql
+--   new     functions/internal/_end_observed.sql
+--   new     functions/internal/_end_refusals.sql
+--   new     functions/internal/_error.sql
+--   new     functions/internal/_estimate.sql
+--   new     functions/internal/_exact.sql
+--   new     functions/internal/_expect.sql
+--   new     functions/internal/_expired_priority.sql
+--   new     functions/internal/_expiry_error.sql
+--   new     functions/internal/_explain_running.sql
+--   new     functions/internal/_explain_waiting.sql
+--   new     functions/internal/_fair_order.sql
+--   new     functions/internal/_fits.sql
+--   new     functions/internal/_fitting.sql
+--   new     functions/internal/_flight_state.sql
+--   new     functions/internal/_fold_quota.sql
+--   new     functions/internal/_fold_spend.sql
+--   new     functions/internal/_forget_calls.sql
+--   new     functions/internal/_forget_refusals.sql
+--   new     functions/internal/_free_at.sql
+--   new     functions/internal/_get_agent.sql
+--   new     functions/internal/_get_attempt.sql
+--   new     functions/internal/_get_batch.sql
+--   new     functions/internal/_get_effective.sql
+--   new     functions/internal/_get_task.sql
+--   new     functions/internal/_give_back.sql
+--   new     functions/internal/_grant_call.sql
+--   new     functions/internal/_has_caps.sql
+--   new     functions/internal/_head.sql
+--   new     functions/internal/_hindrance.sql
+--   new     functions/internal/_in_flight.sql
+--   new     functions/internal/_in_unit.sql
+--   new     functions/internal/_in_use.sql
+--   new     functions/internal/_is_copy.sql
+--   new     functions/internal/_is_expired.sql
+--   new     functions/internal/_is_external.sql
+--   new     functions/internal/_is_limited.sql
+--   new     functions/internal/_is_refused.sql
+--   new     functions/internal/_is_weighed.sql
+--   new     functions/internal/_json_boolean.sql
+--   new     functions/internal/_json_integer.sql
+--   new     functions/internal/_json_name.sql
+--   new     functions/internal/_json_number.sql
+--   new     functions/internal/_json_text.sql
+--   new     functions/internal/_json_time.sql
+--   new     functions/internal/_judge_call.sql
+--   new     functions/internal/_last_minute.sql
+--   new     functions/internal/_last_refusal.sql
+--   new     functions/internal/_learned.sql
+--   new     functions/internal/_levels.sql
+--   new     functions/internal/_limits.sql
+--   new     functions/internal/_line.sql
+--   new     functions/internal/_line_key.sql
+--   new     functions/internal/_line_state.sql
+--   new     functions/internal/_lined_up.sql
+--   new     functions/internal/_lock_agent.sql
+--   new     functions/internal/_lock_attempt.sql
+--   new     functions/internal/_lock_customers.sql
+--   new     functions/internal/_lock_definition.sql
+--   new     functions/internal/_lock_end_of_line.sql
+--   new     functions/internal/_lock_quotas.sql
+--   new     functions/internal/_lock_tasks.sql
+--   new     functions/internal/_lowered.sql
+--   new     functions/internal/_match_keys.sql
+--   new     functions/internal/_matching_tasks.sql
+--   new     functions/internal/_may_defer.sql
+--   new     functions/internal/_may_dispatch.sql
+--   new     functions/internal/_may_retry.sql
+--   new     functions/internal/_may_start.sql
+--   new     functions/internal/_measure.sql
+--   new     functions/internal/_moment_words.sql
+--   new     functions/internal/_names.sql
+--   new     functions/internal/_need.sql
+--   new     functions/internal/_next_round.sql
+--   new     functions/internal/_notify.sql
+--   new     functions/internal/_now.sql
+--   new     functions/internal/_number_words.sql
+--   new     functions/internal/_obstacle.sql
+--   new     functions/internal/_open_calls.sql
+--   new     functions/internal/_open_line.sql
+--   new     functions/internal/_outlook_words.sql
+--   new     functions/internal/_output_share.sql
+--   new     functions/internal/_own_batch.sql
+--   new     functions/internal/_parse_limit.sql
+--   new     functions/internal/_parse_limits.sql
+--   new     functions/internal/_parse_period.sql
+--   new     functions/internal/_parse_task.sql
+--   new     functions/internal/_parse_usage.sql
+--   new     functions/internal/_pause.sql
+--   new     functions/internal/_pay.sql
+--   new     functions/internal/_period_words.sql
+--   new     functions/internal/_pick.sql
+--   new     functions/internal/_place_in_line.sql
+--   new     functions/internal/_price_call.sql
+--   new     functions/internal/_projected_rooms.sql
+--   new     functions/internal/_quota_limits.sql
+--   new     functions/internal/_quota_rooms.sql
+--   new     functions/internal/_quota_state.sql
+--   new     functions/internal/_quota_throttle.sql
+--   new     functions/internal/_ranked_line.sql
+--   new     functions/internal/_record_usage.sql
+--   new     functions/internal/_refill.sql
+--   new     functions/internal/_refilled_at.sql
+--   new     functions/internal/_refuse.sql
+--   new     functions/internal/_remaining.sql
+--   new     functions/internal/_report.sql
+--   new     functions/internal/_report_effect.sql
+--   new     functions/internal/_report_event.sql
+--   new     functions/internal/_request_burst.sql
+--   new     functions/internal/_require_agent_definition.sql
+--   new     functions/internal/_require_agents.sql
+--   new     functions/internal/_require_between.sql
+--   new     functions/internal/_require_call.sql
+--   new     functions/internal/_require_delay.sql
+--   new     functions/internal/_require_ids.sql
+--   new     functions/internal/_require_launchers.sql
+--   new     functions/internal/_require_open.sql
+--   new     functions/internal/_require_quotas.sql
+--   new     functions/internal/_require_short_line.sql
+--   new     functions/internal/_require_size.sql
+--   new     functions/internal/_require_statuses.sql
+--   new     functions/internal/_require_worker.sql
+--   new     functions/internal/_reservation.sql
+--   new     functions/internal/_result_fault.sql
+--   new     functions/internal/_retry.sql
+--   new     functions/internal/_room.sql
+--   new     functions/internal/_rule_words.sql
+--   new     functions/internal/_run_outcome.sql
+--   new     functions/internal/_run_words.sql
+--   new     functions/internal/_seen.sql
+--   new     functions/internal/_set_budget.sql
+--   new     functions/internal/_set_shared.sql
+--   new     functions/internal/_settle.sql
+--   new     functions/internal/_settle_call.sql
+--   new     functions/internal/_share.sql
+--   new     functions/internal/_shares.sql
+--   new     functions/internal/_slot_at.sql
+--   new     functions/internal/_spend.sql
+--   new     functions/internal/_spent_today.sql
+--   new     functions/internal/_stands_before.sql
+--   new     functions/internal/_starts_at.sql
+--   new     functions/internal/_strict_line.sql
+--   new     functions/internal/_supplied_rooms.sql
+--   new     functions/internal/_take_money.sql
+--   new     functions/internal/_take_room.sql
+--   new     functions/internal/_take_turns.sql
+--   new     functions/internal/_take_usage.sql
+--   new     functions/internal/_throttle.sql
+--   new     functions/internal/_throttled_by.sql
+--   new     functions/internal/_token_burst.sql
+--   new     functions/internal/_turn_cost.sql
+--   new     functions/internal/_usage_source.sql
+--   new     functions/internal/_utc_day.sql
+--   new     functions/internal/_waiting_customers.sql
+--   new     functions/internal/_waiting_priorities.sql
+--   new     functions/internal/_waiting_words.sql
+--   new     functions/internal/_wake_due.sql
+--   new     functions/internal/_window_length.sql
+--   new     functions/internal/_window_used.sql
+--   new     functions/submitter/batch_tasks.sql
+--   new     functions/submitter/cancel_batch.sql
+--   new     functions/submitter/enqueue.sql
+--   new     functions/submitter/enqueue_many.sql
+--   new     functions/submitter/open_batch.sql
+--   new     functions/submitter/retry_batch.sql
+--   new     functions/worker/adopt.sql
+--   new     functions/worker/dequeue.sql
+--   new     functions/worker/observe_run.sql
+--   new     functions/worker/record_run.sql
+--   new     functions/worker/release.sql
+--   new     functions/worker/renew_leases.sql
+--   new     functions/worker/runs_to_cancel.sql
+--   new     functions/worker/sweep.sql
+--   new     functions/agent/callback.sql
+--   new     functions/agent/complete.sql
+--   new     functions/agent/complete_many.sql
+--   new     functions/agent/fail.sql
+--   new     functions/agent/may_call.sql
+--   new     functions/agent/report_progress.sql
+--   new     functions/agent/report_usage.sql
+--   new     functions/operator/cancel.sql
+--   new     functions/operator/lift_spend_cap.sql
+--   new     functions/operator/open_installation.sql
+--   new     functions/operator/pause_agent.sql
+--   new     functions/operator/register_agent.sql
+--   new     functions/operator/register_customer.sql
+--   new     functions/operator/register_price.sql
+--   new     functions/operator/register_quota.sql
+--   new     functions/operator/reprioritize.sql
+--   new     functions/operator/reprocess.sql
+--   new     functions/operator/resume_agent.sql
+--   new     functions/operator/retry.sql
+--   new     functions/viewer/agent_status.sql
+--   new     functions/viewer/batch_progress.sql
+--   new     functions/viewer/customer_status.sql
+--   new     functions/viewer/explain_task.sql
+--   new     functions/viewer/health.sql
+--   new     functions/viewer/list_prices.sql
+--   new     functions/viewer/list_tasks.sql
+--   new     functions/viewer/quota_status.sql
+--   new     functions/viewer/schema_version.sql
+--   new     functions/viewer/server_time.sql
+--   new     functions/viewer/task_counts.sql
+--   new     functions/viewer/task_detail.sql
+--   new     functions/reader/task_result.sql
+--   new     triggers/agents.sql
+--   new     triggers/tasks.sql
+--   new     triggers/wakeups.sql
+--   new     grants.sql
+--   new     0.2.0
+
+\set ON_ERROR_STOP on
+\set QUIET on
+\encoding UTF8
+begin;
+set transaction isolation level read committed;
+set local lock_timeout = '5s';
+set local check_function_bodies = off;
+select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('forebay.schema')) \g /dev/null
+
+\echo new migrations/0001_create_roles.sql
+-- The roles, the schema that forebay_owner owns, and the ledger of what is installed in it.
+--
+-- requires  PostgreSQL 15, and a superuser or a role with CREATEROLE that may create schemas in this database
+-- locks     nothing
+-- rewrites  nothing
+-- breaks    nothing
+-- revert    revert/0001_create_roles.sql
+--
+-- Roles belong to the cluster: those that another database's installation created stay as they are.
+-- Run it in a transaction: from its second half on the transaction acts as forebay_owner.
+
+do $roles$
+declare
+    v_role    text;
+    v_comment text;
+begin
+    if pg_catalog.current_setting('server_version_num')::integer < 150000 then
+        raise exception 'Forebay needs PostgreSQL 15 or newer, and this server is %',
+            pg_catalog.current_setting('server_version')
+            using errcode = 'feature_not_supported';
+    end if;
+    for v_role, v_comment in
+        values
+        ('forebay_owner', 'Owns schema forebay and all that is in it; nobody logs in as it.'),
+        ('forebay_submitter', 'May call the functions that submit tasks and batches.'),
+        ('forebay_worker', 'May call the functions that claim tasks and keep their leases.'),
+        ('forebay_agent', 'May call the functions that report usage, progress and results.'),
+        ('forebay_operator', 'May call the functions that define agents and change tasks.'),
+        ('forebay_viewer', 'May call the functions that show tasks without payloads and results.'),
+        ('forebay_reader', 'May call the functions that show payloads and results.'),
+        ('forebay_upkeep', 'May call the functions that keep the database small and correct.')
+    loop
+        if exists (select from pg_catalog.pg_roles as r where r.rolname = v_role) then
+            continue;
+        end if;
+        begin
+            execute pg_catalog.format('create role %I nologin', v_role);
+            execute pg_catalog.format('comment on role %I is %L', v_role, v_comment);
+        exception
+            when duplicate_object or unique_violation then
+                null;  -- an installation in another database was quicker
+        end;
+    end loop;
+exception
+    when insufficient_privilege then
+        raise exception 'role "%" may not create roles', current_user
+            using errcode = 'insufficient_privilege',
+                hint = 'Install as a superuser, or as a role with CREATEROLE.';
+end;
+$roles$;
+
+do $membership$
+begin
+    if not pg_catalog.pg_has_role(
+        current_user,
+        'forebay_owner',
+        case when pg_catalog.current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end
+    ) then
+        grant forebay_owner to current_user;
+    end if;
+exception
+    when insufficient_privilege then
+        raise exception 'role "%" may not act as forebay_owner, which another role created', current_user
+            using errcode = 'insufficient_privilege',
+                hint = pg_catalog.format('As a superuser run: grant forebay_owner to %I', current_user);
+end;
+$membership$;
+
+create schema forebay authorization forebay_owner;
+
+set local role forebay_owner;
+
+alter default privileges for role forebay_owner revoke execute on functions from public;
+
+comment on schema forebay is
+'The control plane of long-running AI-agent work. Call its functions; nobody but forebay_owner reads its tables.';
+
+create table forebay.schema_history (
+    name       text        not null,
+    kind       text        not null,
+    sha256     text,
+    release    text        not null,
+    applied_at timestamptz not null,
+    applied_by text        not null,
+    runs       integer     not null default 1,
+    constraint schema_history_pkey primary key (name),
+    constraint schema_history_kind_known check (kind in ('versioned', 'repeatable', 'release')),
+    constraint schema_history_sha256_of_files check ((kind = 'release') = (sha256 is null)),
+    constraint schema_history_release_is_numbers check (release ~ '^[0-9]+(\.[0-9]+)*$'),
+    constraint schema_history_release_names_itself check (kind <> 'release' or name = release)
+);
+comment on table forebay.schema_history is
+'One row a file of db/ that was applied, and one row a release that was installed. Written by the installer alone.';
+comment on column forebay.schema_history.name is 'The file below db/, or the release.';
+comment on column forebay.schema_history.kind is
+'versioned: applied once and frozen; repeatable: applied again when its text changed; release: not a file.';
+comment on column forebay.schema_history.release is 'Which release of Forebay applied it last.';
+comment on column forebay.schema_history.runs is 'How often it was applied.';
+
+do $verify$
+begin
+    if current_user <> 'forebay_owner' then
+        raise exception 'expected to act as forebay_owner, not as %', current_user;
+    end if;
+    if not exists (
+        select
+        from pg_catalog.pg_default_acl as d
+        where d.defaclrole = 'forebay_owner'::regrole and d.defaclobjtype = 'f' and d.defaclnamespace = 0
+    ) then
+        raise exception 'functions of forebay_owner would be executable by PUBLIC';
+    end if;
+end;
+$verify$;
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('migrations/0001_create_roles.sql', 'versioned', 'd5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new migrations/0002_create_agents_and_tasks.sql
+-- The tables of the queue: agents and their budgets, batches, tasks, attempts, usage, the audit log.
+--
+-- requires  0001_create_roles
+-- locks     nothing that exists before it
+-- rewrites  nothing
+-- breaks    nothing
+-- revert    revert/0002_create_agents_and_tasks.sql
+
+create table forebay.installation (
+    is_singleton      boolean     not null default true,
+    installation_id   uuid        not null default gen_random_uuid(),
+    system_identifier bigint      not null,
+    is_branch         boolean     not null default false,
+    opened_in         bigint,
+    max_payload_bytes integer     not null default 1048576,
+    max_result_bytes  integer     not null default 1048576,
+    max_batch_size    integer     not null default 10000,
+    adoption_grace    interval    not null default '2 minutes',
+    report_grace      interval    not null default '30 seconds',
+    constraint installation_pkey primary key (is_singleton),
+    constraint installation_is_one_row check (is_singleton),
+    constraint installation_limits_positive check (
+        max_payload_bytes > 0 and max_result_bytes > 0 and max_batch_size > 0
+        and adoption_grace >= interval '0' and report_grace >= interval '0'
+    )
+);
+comment on table forebay.installation is
+'One row: the identity of this database, whether it is a copy, and the settings that hold for all agents.';
+comment on column forebay.installation.system_identifier is
+'Of the cluster that this row was written in; another value there means a restored copy.';
+comment on column forebay.installation.opened_in is
+'The cluster in which an operator let this branch or copy dispatch; a copy of it elsewhere has to be opened anew.';
+
+create table forebay.agents (
+    agent                    text        not null,
+    launcher                 text        not null,
+    job_id                   bigint,
+    entry_point              text,
+    max_concurrent_tasks     integer,
+    max_tpm                  bigint,
+    max_rpm                  integer,
+    tpm_burst                numeric     not null,
+    lease                    interval    not null,
+    timeout                  interval    not null,
+    max_attempts             integer     not null,
+    max_releases             integer     not null,
+    backoff_base             interval    not null,
+    backoff_max              interval    not null,
+    on_lost_lease            text        not null,
+    late_results             text        not null,
+    default_estimated_tokens bigint      not null,
+    retention                interval    not null,
+    paused_until             timestamptz,
+    pause_reason             text,
+    created_at               timestamptz not null,
+    updated_at               timestamptz not null,
+    constraint agents_pkey primary key (agent),
+    constraint agents_name_length check (char_length(agent) between 1 and 200),
+    constraint agents_launcher_known check (launcher in ('pull', 'local', 'lakeflow')),
+    constraint agents_limits_not_negative check (max_concurrent_tasks >= 0 and max_tpm >= 0 and max_rpm >= 0),
+    constraint agents_burst_positive check (tpm_burst > 0 and tpm_burst <= 100),
+    constraint agents_durations_positive check (
+        lease > interval '0' and timeout > interval '0' and backoff_base > interval '0'
+        and backoff_max >= backoff_base and retention > interval '0'
+    ),
+    constraint agents_attempts_positive check (max_attempts >= 1 and max_releases >= 0),
+    constraint agents_estimate_not_negative check (default_estimated_tokens >= 0),
+    constraint agents_on_lost_lease_known check (on_lost_lease in ('retry', 'fail')),
+    constraint agents_late_results_known check (late_results in ('accept', 'reject'))
+);
+comment on table forebay.agents is
+'What an agent is and what it may use. Limits live here and nowhere else. Read by dequeue, never locked by it.';
+
+create table forebay.agent_budgets (
+    agent         text        not null,
+    tokens        numeric,
+    requests      numeric,
+    refilled_at   timestamptz not null,
+    limited_since timestamptz,
+    constraint agent_budgets_pkey primary key (agent),
+    constraint agent_budgets_agent_fkey foreign key (agent) references forebay.agents (agent) on delete cascade
+) with (fillfactor = 50);
+comment on table forebay.agent_budgets is
+'One narrow row an agent: the admission lock, and the levels of its two buckets. Null means no such limit.';
+comment on column forebay.agent_budgets.tokens is 'Tokens left as of refilled_at; negative after a task larger than the burst.';
+comment on column forebay.agent_budgets.limited_since is 'Attempts claimed before it were never charged to this bucket.';
+comment on column forebay.agent_budgets.requests is 'Claims left as of refilled_at.';
+
+create table forebay.agent_settlements (
+    settlement_id bigint generated always as identity,
+    agent         text        not null,
+    tokens        bigint      not null,
+    settled_at    timestamptz not null,
+    constraint agent_settlements_pkey primary key (settlement_id)
+);
+create index agent_settlements_agent on forebay.agent_settlements (agent);
+comment on table forebay.agent_settlements is
+'Charged minus actual tokens of ended attempts, waiting for the next dequeue to fold them into the bucket.';
+
+create table forebay.batches (
+    batch_id   bigint generated always as identity,
+    name       text        not null,
+    customer   text,
+    owner      text,
+    metadata   jsonb       not null,
+    created_at timestamptz not null,
+    constraint batches_pkey primary key (batch_id),
+    constraint batches_name_length check (char_length(name) between 1 and 500)
+);
+comment on table forebay.batches is 'The parent of many tasks: one person''s upload, one extraction.';
+
+create table forebay.tasks (
+    task_id          bigint generated by default as identity,
+    agent            text        not null,
+    status           text        not null default 'enqueued',
+    priority         smallint    not null default 0,
+    batch_id         bigint,
+    customer         text,
+    idempotency_key  text,
+    payload          jsonb       not null,
+    estimated_tokens bigint,
+    max_attempts     integer,
+    is_ready         boolean     not null default true,
+    available_at     timestamptz not null,
+    attempt_id       bigint,
+    locked_by        text,
+    attempt_no       integer     not null default 0,
+    attempt_count    integer     not null default 0,
+    release_count    integer     not null default 0,
+    result           jsonb,
+    confidence       numeric,
+    error            jsonb,
+    reprocess_of     bigint,
+    created_at       timestamptz not null,
+    finished_at      timestamptz,
+    constraint tasks_pkey primary key (task_id),
+    constraint tasks_status_known check (status in ('enqueued', 'processing', 'completed', 'failed', 'cancelled')),
+    constraint tasks_claim_when_processing check (
+        (status = 'processing') = (attempt_id is not null) and (status = 'processing') = (locked_by is not null)
+    ),
+    constraint tasks_finished_when_terminal check (
+        (status in ('completed', 'failed', 'cancelled')) = (finished_at is not null)
+    ),
+    constraint tasks_finished_after_created check (finished_at >= created_at),
+    constraint tasks_counts_not_negative check (attempt_count >= 0 and release_count >= 0 and attempt_no >= 0),
+    constraint tasks_confidence_range check (confidence between 0 and 1)
+) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+create index tasks_ready on forebay.tasks (agent, priority desc, created_at, task_id)
+where status = 'enqueued' and is_ready;
+create index tasks_delayed on forebay.tasks (agent, available_at) where status = 'enqueued' and not is_ready;
+create unique index tasks_idempotency on forebay.tasks (agent, idempotency_key) where idempotency_key is not null;
+create index tasks_batch on forebay.tasks (batch_id, task_id) where batch_id is not null;
+create index tasks_reprocess on forebay.tasks (reprocess_of) where reprocess_of is not null;
+create index tasks_created on forebay.tasks (created_at, task_id);
+comment on table forebay.tasks is
+'One row a task. No foreign key to agents and batches: both are checked in enqueue_many.';
+comment on column forebay.tasks.is_ready is 'False while available_at lies ahead; dequeue and sweep turn it when it is due.';
+comment on column forebay.tasks.attempt_id is 'The current attempt, while processing: the fencing token.';
+comment on column forebay.tasks.attempt_no is 'How many attempts were claimed in all.';
+comment on column forebay.tasks.attempt_count is 'How many of them were spent; an operator''s retry sets it to 0.';
+comment on column forebay.tasks.error is 'The last failure.';
+
+create table forebay.task_attempts (
+    attempt_id       bigint generated by default as identity,
+    task_id          bigint      not null,
+    agent            text        not null,
+    launcher         text        not null,
+    attempt_no       integer     not null,
+    status           text        not null default 'claimed',
+    worker           text        not null,
+    launch_token     text        not null,
+    run_id           text,
+    run_state        jsonb,
+    run_ended_at     timestamptz,
+    trace_id         text,
+    lease_expires_at timestamptz not null,
+    deadline_at      timestamptz not null,
+    estimated_tokens bigint      not null,
+    charged_tokens   bigint,
+    is_stop_pending  boolean     not null default false,
+    stop_asked_at    timestamptz,
+    progress_done    integer,
+    progress_total   integer,
+    result           jsonb,
+    confidence       numeric,
+    error            jsonb,
+    started_at       timestamptz not null,
+    reported_at      timestamptz,
+    finished_at      timestamptz,
+    constraint task_attempts_pkey primary key (attempt_id),
+    constraint task_attempts_task_fkey foreign key (task_id) references forebay.tasks (task_id) on delete cascade,
+    constraint task_attempts_number unique (task_id, attempt_no),
+    constraint task_attempts_launch_token unique (launch_token),
+    constraint task_attempts_status_known check (
+        status in ('claimed', 'running', 'succeeded', 'failed', 'released', 'lost', 'superseded', 'cancelled')
+    ),
+    constraint task_attempts_finished_when_ended check (
+        (status not in ('claimed', 'running')) = (finished_at is not null)
+    ),
+    constraint task_attempts_finished_after_started check (finished_at >= started_at)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
+create index task_attempts_open on forebay.task_attempts (agent) where finished_at is null;
+create index task_attempts_to_stop on forebay.task_attempts (launcher, attempt_id) where is_stop_pending;
+comment on table forebay.task_attempts is
+'One row a claim. The lease lives here, in a column that no index holds, so that renewing it stays a HOT update.';
+comment on column forebay.task_attempts.estimated_tokens is 'What the claim was estimated at: the task''s estimate or the agent''s default.';
+comment on column forebay.task_attempts.charged_tokens is
+'What the agent''s bucket is charged with for this attempt now; null when the agent had no max_tpm at the claim.';
+comment on column forebay.task_attempts.is_stop_pending is
+'The attempt was ended from outside, and nothing has shown yet that its worker or run has stopped.';
+comment on column forebay.task_attempts.reported_at is 'When the attempt itself first said how it ended.';
+comment on column forebay.task_attempts.result is 'A result that did not become the task''s, kept for audit.';
+
+create table forebay.attempt_usage (
+    attempt_id    bigint      not null,
+    source        text        not null,
+    call_id       text        not null,
+    model         text,
+    input_tokens  bigint,
+    output_tokens bigint,
+    cached_tokens bigint,
+    cost_usd      numeric,
+    started_at    timestamptz,
+    latency_ms    bigint,
+    trace_id      text,
+    recorded_at   timestamptz not null,
+    constraint attempt_usage_pkey primary key (attempt_id, source, call_id),
+    constraint attempt_usage_attempt_fkey foreign key (attempt_id)
+    references forebay.task_attempts (attempt_id) on delete cascade,
+    constraint attempt_usage_source_known check (source in ('agent', 'trace')),
+    constraint attempt_usage_not_negative check (
+        input_tokens >= 0 and output_tokens >= 0 and cached_tokens >= 0 and cost_usd >= 0 and latency_ms >= 0
+    )
+);
+comment on table forebay.attempt_usage is 'One row a model call and source. Null is unknown, never zero.';
+comment on column forebay.attempt_usage.cached_tokens is 'The part of input_tokens that came from the provider''s cache.';
+
+create table forebay.audit_log (
+    audit_id     bigint generated always as identity,
+    acted_at     timestamptz not null,
+    action       text        not null,
+    task_id      bigint,
+    agent        text,
+    session_role text        not null,
+    actor        text,
+    reason       text,
+    details      jsonb,
+    constraint audit_log_pkey primary key (audit_id)
+);
+create index audit_log_task on forebay.audit_log (task_id) where task_id is not null;
+comment on table forebay.audit_log is 'Every act of an operator or a batch''s owner: who, when, why. One row a task or agent that changed.';
+
+create table forebay.dispatchers (
+    worker        text        not null,
+    first_seen_at timestamptz not null,
+    last_claim_at timestamptz,
+    last_sweep_at timestamptz,
+    constraint dispatchers_pkey primary key (worker)
+) with (fillfactor = 50);
+comment on table forebay.dispatchers is
+'Who claims and sweeps, for health(). Written at most once in five seconds a worker; nothing is decided by it.';
+
+create table forebay.run_outcomes (
+    launcher         text    not null,
+    life_cycle_state text    not null,
+    result_state     text    not null default '*',
+    termination_code text    not null default '*',
+    outcome          text    not null,
+    is_ended         boolean not null,
+    may_report_yet   boolean not null default false,
+    note             text    not null,
+    constraint run_outcomes_pkey primary key (launcher, life_cycle_state, result_state, termination_code),
+    constraint run_outcomes_outcome_known check (outcome in ('renew', 'requeue', 'retry', 'fail', 'pause_agent'))
+);
+comment on column forebay.run_outcomes.may_report_yet is
+'The run did start, so a report can still be on its way: the outcome follows after the report grace.';
+comment on table forebay.run_outcomes is
+'What follows from a state that a launcher saw a run in. * matches anything; the row with the fewest * wins.';
+
+create unlogged table forebay.wakeups (
+    wakeup_id bigint generated always as identity,
+    is_work   boolean not null,
+    constraint wakeups_pkey primary key (wakeup_id)
+);
+comment on table forebay.wakeups is
+'Empty but inside open transactions: one row asks for notifications when its transaction commits. See triggers/wakeups.sql.';
+
+create sequence forebay.work_notified_until as bigint minvalue 0 start 0;
+create sequence forebay.changes_notified_until as bigint minvalue 0 start 0;
+comment on sequence forebay.work_notified_until is
+'Not a counter: how far ahead, in ms of the epoch, forebay_work has been notified. See functions/internal/_notify.sql.';
+comment on sequence forebay.changes_notified_until is
+'Not a counter: how far ahead, in ms of the epoch, forebay_changes has been notified. See functions/internal/_notify.sql.';
+
+insert into forebay.installation (system_identifier)
+select control.system_identifier from pg_catalog.pg_control_system() as control;
+
+insert into forebay.run_outcomes
+(launcher, life_cycle_state, result_state, termination_code, outcome, is_ended, may_report_yet, note)
+values
+('lakeflow', 'QUEUED', '*', '*', 'renew', false, false, 'waits for room in the workspace'),
+('lakeflow', 'PENDING', '*', '*', 'renew', false, false, 'waits for a cluster'),
+('lakeflow', 'BLOCKED', '*', '*', 'renew', false, false, 'waits for something upstream'),
+('lakeflow', 'WAITING_FOR_RETRY', '*', '*', 'renew', false, false, 'the job retries by itself'),
+('lakeflow', 'RUNNING', '*', '*', 'renew', false, false, 'alive'),
+('lakeflow', 'TERMINATING', '*', '*', 'renew', false, false, 'about to end'),
+('lakeflow', 'TERMINATED', '*', '*', 'retry', true, true, 'ended in a way that is not listed'),
+('lakeflow', 'TERMINATED', 'SUCCESS', '*', 'retry', true, true, 'ended well'),
+('lakeflow', 'TERMINATED', 'SUCCESS_WITH_FAILURES', '*', 'retry', true, true, 'ended well in part'),
+('lakeflow', 'TERMINATED', 'FAILED', '*', 'retry', true, true, 'the code failed'),
+('lakeflow', 'TERMINATED', 'TIMEDOUT', '*', 'retry', true, true, 'the job''s own timeout ended it'),
+('lakeflow', 'TERMINATED', 'CANCELED', '*', 'retry', true, true, 'somebody cancelled it in the workspace'),
+(
+    'lakeflow', 'TERMINATED', 'MAXIMUM_CONCURRENT_RUNS_REACHED', '*', 'requeue', true, false,
+    'never started: the job runs as many as it may'
+),
+('lakeflow', 'SKIPPED', '*', '*', 'requeue', true, false, 'never started'),
+('lakeflow', 'INTERNAL_ERROR', '*', '*', 'retry', true, false, 'the platform failed'),
+('lakeflow', 'NOT_FOUND', '*', '*', 'retry', true, false, 'the workspace does not know the run'),
+('lakeflow', 'UNAUTHORIZED', '*', '*', 'pause_agent', true, false, 'the workspace refuses us: an operator must act');
+
+do $verify$
+begin
+    perform 1 from forebay.installation as i where not i.is_branch;
+    if not found then
+        raise exception 'forebay.installation has no row';
+    end if;
+    if (select pg_catalog.count(*) from pg_catalog.pg_class as c
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'r' and c.relname <> 'schema_history') <> 12 then
+        raise exception 'expected 12 tables in schema forebay';
+    end if;
+end;
+$verify$;
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('migrations/0002_create_agents_and_tasks.sql', 'versioned', '2c1fbf18c74e0332d64029c80d29acba5533e27af6ec31b31ea3d5a7123ff4a4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new migrations/0003_create_row_types.sql
+-- The shapes of the rows that the public functions return, one composite type each.
+--
+-- requires  0002_create_agents_and_tasks
+-- locks     nothing
+-- rewrites  nothing
+-- breaks    nothing
+-- revert    revert/0003_create_row_types.sql
+
+create type forebay.enqueued_task as (ordinal integer, task_id bigint, created boolean);
+comment on type forebay.enqueued_task is 'enqueue_many: one row a task, ordinal from 1; created is false when the key was known.';
+
+create type forebay.claimed_attempt as (
+    task_id bigint, attempt_id bigint, attempt_no integer, agent text, launcher text, job_id bigint, entry_point text,
+    payload jsonb, priority integer, batch_id bigint, customer text, estimated_tokens bigint, launch_token text,
+    lease_expires_at timestamptz, deadline_at timestamptz
+);
+comment on type forebay.claimed_attempt is 'dequeue: one row an attempt.';
+
+create type forebay.adopted_attempt as (
+    task_id bigint, attempt_id bigint, attempt_no integer, agent text, launcher text, job_id bigint, entry_point text,
+    payload jsonb, priority integer, batch_id bigint, customer text, estimated_tokens bigint, launch_token text,
+    lease_expires_at timestamptz, deadline_at timestamptz, run_id text
+);
+comment on type forebay.adopted_attempt is 'adopt: dequeue''s row, and the run if one was recorded.';
+
+create type forebay.renewed_lease as (attempt_id bigint, state text, lease_expires_at timestamptz);
+comment on type forebay.renewed_lease is 'renew_leases: state is renewed, cancel_requested, lost or finished.';
+
+create type forebay.run_to_cancel as (
+    attempt_id bigint, task_id bigint, agent text, launcher text, job_id bigint, run_id text, launch_token text
+);
+comment on type forebay.run_to_cancel is 'runs_to_cancel: a run whose attempt was ended from outside.';
+
+create type forebay.sweep_result as (requeued integer, failed integer, woken integer);
+comment on type forebay.sweep_result is 'sweep: how many tasks went back in line, failed, and became due.';
+
+create type forebay.reported_attempt as (attempt_id bigint, status text, effect text);
+comment on type forebay.reported_attempt is
+'complete_many: the task''s status after it; effect is completed, retrying, failed, kept, recorded or none.';
+
+create type forebay.task_effect as (task_id bigint, status text, effect text);
+comment on type forebay.task_effect is
+'An act on tasks: the status after it; effect is cancelled, retried, reprioritized, none or unknown.';
+
+create type forebay.reprocessed_task as (task_id bigint, status text, effect text, new_task_id bigint);
+comment on type forebay.reprocessed_task is 'reprocess: effect is reprocessed, none or unknown.';
+
+create type forebay.batch_task as (
+    task_id bigint, agent text, status text, priority integer, payload jsonb, attempt_count integer,
+    progress_done integer, progress_total integer, confidence numeric, error jsonb,
+    created_at timestamptz, finished_at timestamptz
+);
+comment on type forebay.batch_task is 'batch_tasks: one row a task of the caller''s batch, without its result.';
+
+create type forebay.batch_progress as (
+    batch_id bigint, name text, customer text, owner text, created_at timestamptz, tasks bigint, enqueued bigint,
+    processing bigint, completed bigint, failed bigint, cancelled bigint, finished_at timestamptz
+);
+comment on type forebay.batch_progress is 'batch_progress: counts by status; finished_at once nothing is left to do.';
+
+create type forebay.task_count as (status text, tasks bigint);
+comment on type forebay.task_count is 'task_counts: one row for each of the five statuses.';
+
+create type forebay.task_summary as (
+    task_id bigint, agent text, status text, priority integer, batch_id bigint, customer text, locked_by text,
+    available_at timestamptz, attempt_count integer, attempt_id bigint, progress_done integer, progress_total integer,
+    confidence numeric, error_kind text, created_at timestamptz, finished_at timestamptz, reprocess_of bigint
+);
+comment on type forebay.task_summary is 'list_tasks: one row a task, newest first.';
+
+create type forebay.task_detail as (
+    task_id bigint, agent text, status text, priority integer, batch_id bigint, customer text, owner text,
+    idempotency_key text, estimated_tokens bigint, max_attempts integer, available_at timestamptz, locked_by text,
+    attempt_id bigint, attempt_no integer, attempt_count integer, release_count integer, confidence numeric,
+    error jsonb, reprocess_of bigint, reprocessed_by bigint[], created_at timestamptz, finished_at timestamptz,
+    attempts jsonb, usage jsonb, audit jsonb
+);
+comment on type forebay.task_detail is
+'task_detail: the task without payload and result; attempts, usage and audit are arrays of objects, oldest first.';
+
+create type forebay.task_result as (
+    task_id bigint, status text, payload jsonb, result jsonb, confidence numeric, error jsonb, kept_results jsonb
+);
+comment on type forebay.task_result is
+'task_result: what went in and came out; kept_results are those of other attempts, as objects with attempt_id and result.';
+
+create type forebay.task_explanation as (
+    task_id bigint, status text, reason text, explanation text, waiting_until timestamptz, ahead bigint
+);
+comment on type forebay.task_explanation is
+'explain_task: reason is one word, explanation a sentence; waiting_until null means not known; ahead counts tasks before it.';
+
+create type forebay.agent_state as (
+    agent text, launcher text, state text, waiting bigint, delayed bigint, in_use bigint, max_concurrent_tasks integer,
+    max_tpm bigint, token_level numeric, token_burst numeric, in_flight_tokens bigint, max_rpm integer,
+    request_level numeric, request_burst numeric, paused_until timestamptz, pause_reason text,
+    oldest_waiting_at timestamptz, job_id bigint, entry_point text, lease interval, timeout interval,
+    max_attempts integer
+);
+comment on type forebay.agent_state is
+'agent_status: state is open, paused, full, out_of_tokens, out_of_requests or closed; levels are as of now.';
+
+create type forebay.health_report as (
+    schema_version text, installation_id uuid, is_branch boolean, may_dispatch boolean, dispatchers jsonb,
+    listeners integer, last_claim_at timestamptz, last_sweep_at timestamptz, oldest_waiting_at timestamptz,
+    expired_leases bigint, oldest_transaction_at timestamptz, notify_queue_usage double precision
+);
+comment on type forebay.health_report is
+'health: dispatchers are objects with worker, first_seen_at, last_claim_at, last_sweep_at; notify_queue_usage is 0 to 1.';
+
+create type forebay.serving_round as (agents text[], floor integer, is_only boolean);
+comment on type forebay.serving_round is 'Inside dequeue: the agents whose turn it is, and the priority down to which.';
+
+create type forebay.held_attempt as (task forebay.tasks, attempt forebay.task_attempts);
+comment on type forebay.held_attempt is 'Inside reports: an attempt and its task, both locked.';
+
+do $verify$
+begin
+    if (select pg_catalog.count(*) from pg_catalog.pg_class as c
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 20 then
+        raise exception 'expected 20 row types in schema forebay';
+    end if;
+end;
+$verify$;
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('migrations/0003_create_row_types.sql', 'versioned', '0e1b9666d7fe946b311632fa3a0ee86d2fb06992126b879a0adb73a4a1e474c2', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new migrations/0004_hold_quotas.sql
+-- Quotas shared by agents, learned estimates, refusals, customers, prices and spending.
+--
+-- requires  0003_create_row_types
+-- locks     agents, tasks, task_attempts and attempt_usage, for as long as it takes to add columns and two indexes
+-- rewrites  nothing: the new columns have constant defaults
+-- breaks    drivers before 0.2.0: agent_status and explain_task have more columns, register_agent more parameters
+-- revert    revert/0004_hold_quotas.sql
+
+-- squawk-ignore-file ban-drop-function, ban-drop-type
+-- The functions that are dropped come back with their new signatures in the same transaction.
+
+drop function if exists forebay.agent_status(text[]);
+drop function if exists forebay.explain_task(bigint);
+drop function if exists forebay.register_agent(
+    text, text, bigint, text, integer, bigint, integer, numeric, interval, interval, integer, integer, interval,
+    interval, text, text, bigint, interval, text, text
+);
+drop function if exists forebay._explain_waiting(forebay.tasks);
+drop function if exists forebay._explain_running(forebay.tasks);
+drop function if exists forebay._admit(
+    text, forebay.agents, integer, integer, numeric, numeric, bigint[], timestamptz
+);
+drop function if exists forebay._claim(text, text, integer, integer);
+drop function if exists forebay._expired_priority(text, timestamptz);
+drop function if exists forebay._fits(bigint, numeric, numeric, numeric, numeric);
+drop function if exists forebay._head_fits(forebay.agents, forebay.tasks, timestamptz);
+drop function if exists forebay._parse_task(text, jsonb, forebay.batches, integer, timestamptz);
+drop function if exists forebay._usage_tokens(bigint);
+drop function if exists forebay._waiting_words(forebay.task_explanation, forebay.agents, forebay.tasks);
+drop type forebay.agent_state;
+drop type forebay.task_explanation;
+
+alter table forebay.agents
+add column max_waiting         integer,
+add column aging               interval,
+add column reserve_after       interval not null default '60 seconds',
+add column is_fair_by_customer boolean  not null default false,
+add column max_usd_per_day     numeric,
+add column max_deferrals       integer  not null default 100,
+add column max_deferral_time   interval not null default '1 day',
+add column quotas              text[]   not null default '{}';
+alter table forebay.agents
+add constraint agents_line_limits check (
+    max_waiting >= 0 and aging > interval '0' and reserve_after >= interval '0'
+) not valid,
+add constraint agents_spend_not_negative check (max_usd_per_day >= 0) not valid,
+add constraint agents_deferrals_bounded check (max_deferrals >= 0 and max_deferral_time > interval '0') not valid;
+comment on column forebay.agents.max_waiting is 'How many tasks may wait; enqueue refuses more. Null: any number.';
+comment on column forebay.agents.aging is
+'Each such time that a task has waited counts as one more of priority. Null: strict priority.';
+comment on column forebay.agents.reserve_after is
+'A task that does not fit and has waited so long is passed by nobody any more.';
+comment on column forebay.agents.quotas is 'The quotas it draws on beside its own limits, by name.';
+
+alter table forebay.agent_budgets add column turn numeric not null default 0;
+comment on column forebay.agent_budgets.turn is
+'Fair share: where the turns stand, in tokens; no customer''s count lies behind it.';
+
+alter table forebay.tasks
+add column deferral_count integer not null default 0,
+add column deferred_since timestamptz,
+add column is_shared      boolean not null default false;
+comment on column forebay.tasks.deferral_count is
+'How often a provider refused it since deferred_since; no attempt was spent by it.';
+comment on column forebay.tasks.is_shared is
+'Its agent serves its customers in turns: the task is found by its customer.';
+create index tasks_shared on forebay.tasks (agent, customer, priority desc, created_at, task_id)
+where status = 'enqueued' and is_ready and is_shared;
+
+alter table forebay.task_attempts
+add column customer               text,
+add column expected_input_tokens  bigint   not null default 0,
+add column expected_output_tokens bigint   not null default 0,
+add column expected_calls         numeric  not null default 1,
+add column expected_usd           numeric  not null default 0,
+add column used_input_tokens      bigint   not null default 0,
+add column used_output_tokens     bigint   not null default 0,
+add column used_calls             integer  not null default 0,
+add column is_usage_known         boolean  not null default false,
+add column cost_usd               numeric,
+add column asks_first             boolean  not null default false,
+add column call_asked_at          timestamptz,
+add column call_input_tokens      bigint,
+add column call_output_tokens     bigint,
+add column call_quota             text,
+add column call_wait_until        timestamptz,
+add column held_up                interval not null default '0';
+alter table forebay.task_attempts set (fillfactor = 50);
+comment on column forebay.task_attempts.expected_input_tokens is
+'What the claim expected it to use: the estimate times what the agent has learned; output, calls and money likewise.';
+comment on column forebay.task_attempts.used_input_tokens is
+'What its calls have used as far as reported, from the more complete source; output and calls likewise.';
+comment on column forebay.task_attempts.is_usage_known is 'Every reported call says its input and its output tokens.';
+comment on column forebay.task_attempts.cost_usd is
+'What its reported calls cost as far as known; null when nothing is.';
+comment on column forebay.task_attempts.asks_first is
+'It has called may_call: its calls wait for their turn by themselves.';
+comment on column forebay.task_attempts.call_asked_at is
+'Since when a call waits for the quota; call_input_tokens and call_output_tokens say for how much.';
+comment on column forebay.task_attempts.call_quota is 'The quota that the waiting call waits for.';
+comment on column forebay.task_attempts.call_wait_until is
+'When the waiting call was told to ask again; one that does not ask in time has lost its place.';
+comment on column forebay.task_attempts.held_up is 'How long its calls have waited for a quota in all.';
+create index task_attempts_started on forebay.task_attempts (agent, started_at);
+create index task_attempts_measured on forebay.task_attempts (agent, finished_at)
+where status = 'succeeded' and is_usage_known;
+create index task_attempts_asking on forebay.task_attempts (call_quota, call_asked_at)
+where call_quota is not null and finished_at is null;
+create index task_attempts_open_of_customer on forebay.task_attempts (customer)
+where finished_at is null and customer is not null;
+create index task_attempts_unpriced on forebay.task_attempts (agent, finished_at)
+where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released';
+create index task_attempts_unpriced_of_customer on forebay.task_attempts (customer, finished_at)
+where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released'
+and customer is not null;
+
+alter table forebay.attempt_usage add column pages numeric;
+alter table forebay.attempt_usage add column usd numeric;
+alter table forebay.attempt_usage add column counted_usd numeric;
+alter table forebay.attempt_usage
+add constraint attempt_usage_more_not_negative check (pages >= 0 and usd >= 0) not valid;
+comment on column forebay.attempt_usage.pages is 'Pages that were paid by the page.';
+comment on column forebay.attempt_usage.usd is
+'What it cost: the reported cost_usd, else by the price of its time; null when neither is known.';
+comment on column forebay.attempt_usage.counted_usd is
+'What of usd is in the attempt''s cost_usd and in the spending; null for calls of the source that does not count.';
+
+create table forebay.quotas (
+    quota      text        not null,
+    headroom   numeric     not null,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    constraint quotas_pkey primary key (quota),
+    constraint quotas_name_length check (char_length(quota) between 1 and 200),
+    constraint quotas_headroom_range check (headroom >= 0 and headroom < 1)
+) with (fillfactor = 50);
+comment on table forebay.quotas is
+'One row a provider''s quota, shared by the agents that name it. Its row is the quota''s lock.';
+comment on column forebay.quotas.headroom is 'The share of each window that is left unused.';
+
+create table forebay.quota_limits (
+    quota       text        not null,
+    unit        text        not null,
+    period      interval    not null,
+    kind        text        not null,
+    amount      bigint      not null,
+    burst       numeric,
+    level       numeric,
+    refilled_at timestamptz not null,
+    constraint quota_limits_pkey primary key (quota, unit, period),
+    constraint quota_limits_quota_fkey foreign key (quota) references forebay.quotas (quota) on delete cascade,
+    constraint quota_limits_unit_known check (
+        unit in ('requests', 'tokens', 'input_tokens', 'output_tokens', 'concurrent_calls')
+    ),
+    constraint quota_limits_kind_known check (kind in ('bucket', 'window', 'count')),
+    constraint quota_limits_kind_of_unit check ((kind = 'count') = (unit = 'concurrent_calls')),
+    constraint quota_limits_level_of_buckets check (
+        (kind = 'bucket') = (level is not null) and (kind = 'bucket') = (burst is not null)
+    ),
+    constraint quota_limits_period_positive check (
+        period >= interval '0' and (kind = 'count') = (period = interval '0')
+    ),
+    constraint quota_limits_not_negative check (amount >= 0)
+) with (fillfactor = 50);
+comment on table forebay.quota_limits is
+'One row a limit of a quota. A bucket holds its level here, a window its calls in quota_slots; a count has neither.';
+comment on column forebay.quota_limits.burst is 'How much a bucket holds when it is full.';
+
+create table forebay.quota_slots (
+    quota   text        not null,
+    unit    text        not null,
+    period  interval    not null,
+    slot_at timestamptz not null,
+    used    numeric     not null,
+    constraint quota_slots_pkey primary key (quota, unit, period, slot_at),
+    constraint quota_slots_limit_fkey foreign key (quota, unit, period)
+    references forebay.quota_limits (quota, unit, period) on delete cascade
+) with (fillfactor = 50);
+comment on table forebay.quota_slots is
+'What the calls of a window used, in parts of its period; written under the quota''s lock.';
+
+create table forebay.quota_settlements (
+    settlement_id bigint generated always as identity,
+    quota         text        not null,
+    called_at     timestamptz not null,
+    requests      integer     not null,
+    input_tokens  bigint      not null,
+    output_tokens bigint      not null,
+    settled_at    timestamptz not null,
+    constraint quota_settlements_pkey primary key (settlement_id)
+);
+create index quota_settlements_quota on forebay.quota_settlements (quota);
+comment on table forebay.quota_settlements is
+'What calls used beyond what they were granted (negative: less), waiting for the next holder of the quota''s lock to fold it in.';
+
+create table forebay.attempt_calls (
+    attempt_id    bigint      not null,
+    call_no       integer     not null,
+    call_id       text,
+    granted_at    timestamptz not null,
+    input_tokens  bigint      not null,
+    output_tokens bigint      not null,
+    is_over       boolean     not null default false,
+    constraint attempt_calls_pkey primary key (attempt_id, call_no),
+    constraint attempt_calls_attempt_fkey foreign key (attempt_id)
+    references forebay.task_attempts (attempt_id) on delete cascade
+);
+comment on table forebay.attempt_calls is 'Calls that may_call granted, until their tokens are reported.';
+comment on column forebay.attempt_calls.is_over is
+'It was reported, but not all of its tokens: what is not known keeps its grant.';
+
+create table forebay.refusals (
+    refusal_id   bigint generated always as identity,
+    agent        text        not null,
+    quota        text,
+    attempt_id   bigint,
+    in_flight    integer     not null,
+    share        numeric     not null,
+    lowered_at   timestamptz not null,
+    refused_at   timestamptz not null,
+    paused_until timestamptz not null,
+    constraint refusals_pkey primary key (refusal_id)
+);
+create index refusals_agent on forebay.refusals (agent, paused_until) where quota is null;
+create index refusals_quota on forebay.refusals (quota, paused_until) where quota is not null;
+comment on table forebay.refusals is
+'A provider''s refusals, each written without any lock: pauses and lowered limits are worked out from them. A sweep removes old ones.';
+comment on column forebay.refusals.share is 'What share of the limits it left, from lowered_at on.';
+comment on column forebay.refusals.in_flight is
+'How many tasks of the agent were processing: where an agent without a limit ramps up from.';
+
+create table forebay.error_policies (
+    kind           text     not null,
+    is_final       boolean  not null,
+    spends_attempt boolean  not null,
+    pauses         text     not null,
+    default_wait   interval,
+    note           text     not null,
+    constraint error_policies_pkey primary key (kind),
+    constraint error_policies_pauses_known check (pauses in ('never', 'when told', 'always'))
+);
+comment on table forebay.error_policies is 'What follows from the kind of an error: the one table of it.';
+comment on column forebay.error_policies.pauses is
+'Whether the agent (and its quota) pauses: when told means only when the error came with a time to wait.';
+comment on column forebay.error_policies.default_wait is
+'How long the task waits when the error names no time; null: the agent''s backoff.';
+
+create table forebay.customers (
+    customer        text        not null,
+    priority_boost  integer     not null,
+    max_usd_per_day numeric,
+    created_at      timestamptz not null,
+    updated_at      timestamptz not null,
+    constraint customers_pkey primary key (customer),
+    constraint customers_name_length check (char_length(customer) between 1 and 200),
+    constraint customers_boost_range check (priority_boost between -10000 and 10000),
+    constraint customers_spend_not_negative check (max_usd_per_day >= 0)
+) with (fillfactor = 50);
+create index customers_capped on forebay.customers (customer) where max_usd_per_day is not null;
+comment on table forebay.customers is
+'Customers with terms of their own; a customer without a row has none. Its row is the lock of its spending.';
+
+create table forebay.customer_turns (
+    agent    text    not null,
+    customer text    not null,
+    served   numeric not null,
+    constraint customer_turns_pkey primary key (agent, customer)
+) with (fillfactor = 50);
+comment on table forebay.customer_turns is
+'How much of an agent that shares fairly each customer has had, in tokens; '''' stands for tasks without a customer.';
+
+create table forebay.prices (
+    model             text        not null,
+    valid_from        timestamptz not null,
+    valid_until       timestamptz not null default 'infinity',
+    usd_per_m_input   numeric,
+    usd_per_m_output  numeric,
+    usd_per_m_cached  numeric,
+    usd_per_page      numeric,
+    usd_per_call      numeric,
+    registered_at     timestamptz not null,
+    constraint prices_pkey primary key (model, valid_from),
+    constraint prices_valid_range check (valid_from < valid_until),
+    constraint prices_not_negative check (
+        usd_per_m_input >= 0 and usd_per_m_output >= 0 and usd_per_m_cached >= 0
+        and usd_per_page >= 0 and usd_per_call >= 0
+    )
+);
+comment on table forebay.prices is
+'What a model costs, in US dollars: tokens by the million. Where ranges overlap, the later valid_from holds.';
+
+create table forebay.spend_entries (
+    entry_id   bigint generated always as identity,
+    attempt_id bigint      not null,
+    agent      text        not null,
+    customer   text        not null,
+    spent_at   timestamptz not null,
+    usd        numeric     not null,
+    constraint spend_entries_pkey primary key (entry_id)
+);
+create index spend_entries_agent on forebay.spend_entries (agent);
+create index spend_entries_customer on forebay.spend_entries (customer) where customer <> '';
+comment on table forebay.spend_entries is 'Changes of attempts'' costs, waiting to be added up in daily_spend.';
+
+create table forebay.daily_spend (
+    day      date    not null,
+    agent    text    not null,
+    customer text    not null,
+    usd      numeric not null,
+    constraint daily_spend_pkey primary key (day, agent, customer)
+) with (fillfactor = 50);
+create index daily_spend_customer on forebay.daily_spend (customer, day) where customer <> '';
+comment on table forebay.daily_spend is
+'What was spent on a day (UTC) for an agent and a customer ('''' for none), without what spend_entries still holds.';
+
+create table forebay.spend_lifts (
+    day       date        not null,
+    agent     text        not null,
+    customer  text        not null,
+    extra_usd numeric     not null,
+    lifted_at timestamptz not null,
+    constraint spend_lifts_pkey primary key (day, agent, customer),
+    constraint spend_lifts_of_one check ((agent = '') <> (customer = '')),
+    constraint spend_lifts_not_negative check (extra_usd >= 0)
+);
+comment on table forebay.spend_lifts is
+'What an operator allowed on a day (UTC) beyond a cap: of an agent, or of a customer, the other is
+''''.';
+
+insert into forebay.error_policies (kind, is_final, spends_attempt, pauses, default_wait, note) values
+(
+    'rate_limited', false, false, 'always', '60 seconds',
+    'the provider refuses calls: nobody calls until the time it names'
+),
+(
+    'overloaded', false, false, 'when told', null,
+    'the provider is overloaded: the task waits, others only when it names a time'
+),
+('infrastructure', false, true, 'never', null, 'a machine or network failed'),
+('timeout', false, true, 'never', null, 'it took longer than it may'),
+('agent_bug', false, true, 'never', null, 'the agent''s code failed; unknown kinds count as this'),
+('context_too_long', true, true, 'never', null, 'the same input would be too long again'),
+('content_filtered', true, true, 'never', null, 'the same input would be refused again'),
+('bad_input', true, true, 'never', null, 'the same input would be bad again');
+
+create type forebay.agent_state as (
+    agent text, launcher text, state text, waiting bigint, delayed bigint, in_use bigint, max_concurrent_tasks integer,
+    max_tpm bigint, token_level numeric, token_burst numeric, in_flight_tokens bigint, max_rpm integer,
+    request_level numeric, request_burst numeric, paused_until timestamptz, pause_reason text,
+    oldest_waiting_at timestamptz, job_id bigint, entry_point text, lease interval, timeout interval,
+    max_attempts integer,
+    effective_share numeric, effective_concurrent_tasks integer, effective_tpm bigint, effective_rpm integer,
+    projected_tpm bigint, starts_last_minute bigint, tokens_last_minute bigint,
+    learned_samples integer, learned_ratio numeric, learned_input_ratio numeric, learned_output_ratio numeric,
+    typical_tokens bigint, typical_calls numeric, tokens_per_second numeric,
+    usd_today numeric, usd_projected numeric, max_usd_per_day numeric,
+    max_waiting integer, aging interval, reserve_after interval, is_fair_by_customer boolean, quotas jsonb,
+    tpm_burst numeric, max_releases integer, backoff_base interval, backoff_max interval, on_lost_lease text,
+    late_results text, default_estimated_tokens bigint, retention interval, max_deferrals integer,
+    max_deferral_time interval, quota_names text[]
+);
+comment on type forebay.agent_state is
+'agent_status: state is one word, levels are as of now; effective limits are the configured ones times effective_share; quotas is an array of quota_state objects.';
+
+create type forebay.quota_state as (
+    quota text, unit text, period interval, kind text, amount bigint, effective_amount numeric,
+    used numeric, room numeric, projected numeric, open_calls bigint, waiting_calls bigint,
+    paused_until timestamptz, agents text[]
+);
+comment on type forebay.quota_state is
+'quota_status: one row a limit. used is what counts against it now, room what a call could take now, projected what tasks in flight will still use within its period.';
+
+create type forebay.task_explanation as (
+    task_id bigint, status text, reason text, explanation text, waiting_until timestamptz, ahead bigint,
+    subject text, unit text, needs numeric, has numeric, amount numeric, period interval
+);
+comment on type forebay.task_explanation is
+'explain_task: reason is the rule in one word, explanation a sentence; waiting_until is the earliest start, null when not known; ahead counts tasks before it; subject is the agent, quota or customer whose rule it is, which has so much left of amount, of which the task needs so much.';
+
+create type forebay.customer_state as (
+    customer text, priority_boost integer, max_usd_per_day numeric, extra_usd numeric, usd_today numeric,
+    usd_projected numeric, waiting bigint, in_use bigint
+);
+comment on type forebay.customer_state is
+'customer_status: one row a customer that has terms of its own; extra_usd is what was allowed today beyond the cap.';
+
+create type forebay.price as (
+    model text, valid_from timestamptz, valid_until timestamptz, usd_per_m_input numeric, usd_per_m_output numeric,
+    usd_per_m_cached numeric, usd_per_page numeric, usd_per_call numeric
+);
+comment on type forebay.price is
+'list_prices: one row a model and range of time, in US dollars; tokens by the million.';
+
+create type forebay.spend_cap as (customer text, amount numeric, has numeric);
+comment on type forebay.spend_cap is
+'Inside: a cap of today and what is left of it; customer null means the agent''s own.';
+
+create type forebay.call_permit as (
+    decision text, wait_until timestamptz, waits interval, quota text, unit text, needs numeric, has numeric,
+    reason text
+);
+comment on type forebay.call_permit is
+'may_call: decision is go, wait (and ask again after waits, which is at wait_until) or stop (the attempt holds its task no more).';
+
+create type forebay.learned as (
+    samples integer, input_permille bigint, output_permille bigint, typical_input bigint, typical_output bigint,
+    calls numeric, tokens_per_second numeric, asks_first boolean, usd_per_m_tokens numeric
+);
+comment on type forebay.learned is 'Inside: what an agent''s recent finished attempts say of the next ones.';
+
+create type forebay.expected_use as (calls numeric, input_tokens bigint, output_tokens bigint, usd numeric);
+comment on type forebay.expected_use is 'Inside: what one attempt is expected to use.';
+
+create type forebay.throttle as (paused_until timestamptz, reason text, share numeric, in_flight integer);
+comment on type forebay.throttle is
+'Inside: what a provider''s refusals mean for an agent now; share is of its limits, in_flight where it was refused.';
+
+create type forebay.quota_room as (
+    quota text, unit text, period interval, amount double precision, is_idle boolean,
+    seconds double precision, room double precision
+);
+comment on type forebay.quota_room is
+'Inside: how much of a limit is left to new tasks within so many seconds from now.';
+
+create type forebay.lined_up as (
+    task_id bigint, priority integer, created_at timestamptz, customer text, waited interval, estimated_tokens bigint,
+    uses forebay.expected_use
+);
+comment on type forebay.lined_up is 'Inside: a task in line; priority has what it gained by waiting.';
+
+create type forebay.fit as (
+    places integer[], reason text, task_id bigint, subject text, unit text, needs numeric, has numeric, amount numeric,
+    period interval
+);
+comment on type forebay.fit is
+'Inside: which places of a line may start now, and what stopped the first that may not: needs more of unit than subject has.';
+
+do $verify$
+begin
+    if (select pg_catalog.count(*) from pg_catalog.pg_class as c
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'r' and c.relname <> 'schema_history') <> 25 then
+        raise exception 'expected 25 tables in schema forebay';
+    end if;
+    if (select pg_catalog.count(*) from pg_catalog.pg_class as c
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 31 then
+        raise exception 'expected 31 row types in schema forebay';
+    end if;
+    if (select pg_catalog.count(*) from forebay.error_policies) <> 8 then
+        raise exception 'expected a policy for each of the 8 kinds of errors';
+    end if;
+end;
+$verify$;
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('migrations/0004_hold_quotas.sql', 'versioned', 'cda059a4bb36746cae10a462b8d7e1c60eac9779122a8e31cc4f2121b42f329e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_admit.sql
+create or replace function forebay._admit(
+    p_worker text,
+    p_agent  forebay.agents,
+    p_line   forebay.lined_up[],
+    p_now    timestamptz
+)
+    returns setof forebay.claimed_attempt
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Turn the tasks, which the caller has locked, into attempts, and pay for them.
+--
+-- Returns  one row an attempt, in the order of p_line
+-- Writes   forebay.tasks, forebay.task_attempts, and what _pay and _take_turns do
+begin
+    perform forebay._pay(p_agent, p_line, p_now);
+    if p_agent.is_fair_by_customer then
+        perform forebay._take_turns(p_agent, p_line);
+    end if;
+    return query
+    with admitted as (
+        select
+            l.*,
+            nextval('forebay.task_attempts_attempt_id_seq') as attempt_id,
+            'fb-' || gen_random_uuid() as launch_token
+        from unnest(p_line) with ordinality as l (
+            task_id, priority, created_at, customer, waited, estimated_tokens, uses, place
+        )
+    ), claimed as (
+        update forebay.tasks as t
+        set status = 'processing', attempt_id = a.attempt_id, locked_by = p_worker,
+            attempt_no = t.attempt_no + 1, attempt_count = t.attempt_count + 1
+        from admitted as a
+        where t.task_id = a.task_id
+        returning t.*, a.estimated_tokens as tokens, a.uses, a.place, a.launch_token
+    ), attempts as (
+        insert into forebay.task_attempts (
+            attempt_id, task_id, agent, launcher, attempt_no, worker, launch_token, lease_expires_at, deadline_at,
+            estimated_tokens, charged_tokens, started_at, customer, expected_input_tokens, expected_output_tokens,
+            expected_calls, expected_usd
+        )
+        select
+            c.attempt_id, c.task_id, p_agent.agent, p_agent.launcher, c.attempt_no, p_worker,
+            c.launch_token, p_now + least(p_agent.lease, p_agent.timeout), p_now + p_agent.timeout, c.tokens,
+            case when p_agent.max_tpm is not null then (c.uses).input_tokens + (c.uses).output_tokens end, p_now, c.customer,
+            (c.uses).input_tokens, (c.uses).output_tokens, (c.uses).calls, (c.uses).usd
+        from claimed as c
+    )
+    select
+        c.task_id, c.attempt_id, c.attempt_no, c.agent, p_agent.launcher, p_agent.job_id, p_agent.entry_point, c.payload,
+        c.priority::integer, c.batch_id, c.customer, c.tokens, c.launch_token,
+        p_now + least(p_agent.lease, p_agent.timeout), p_now + p_agent.timeout
+    from claimed as c
+    order by c.place;
+end;
+$function$;
+
+comment on function forebay._admit is 'Turn the tasks, which the caller has locked, into attempts, and pay for them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_admit.sql', 'repeatable', '0e9e2f1226db3472f2d1d32fd083677c42f3e2616a4b3a2ea0400ed6f9f73d92', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_after_failure.sql
+create or replace function forebay._after_failure(
+    p_attempt     forebay.task_attempts,
+    p_task        forebay.tasks,
+    p_agent       forebay.agents,
+    p_error       jsonb,
+    p_retryable   boolean,
+    p_retry_after interval
+)
+    returns text
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Move a task whose attempt reported a failure, by what error_policies says of the error's kind.
+--
+-- A kind that spends no attempt defers the task as long as its deferrals are within the agent's bounds; after that it spends
+-- one as any other. A final kind ends the task whatever p_retryable says.
+--
+-- Returns  the task's status after it
+-- Writes   forebay.tasks, forebay.refusals
+declare
+    v_policy    forebay.error_policies;
+    v_wait      interval;
+    v_may_retry boolean;
+begin
+    select p.* into v_policy from forebay.error_policies as p where p.kind = p_error ->> 'kind';
+    v_wait := coalesce(p_retry_after, v_policy.default_wait);
+    v_may_retry := p_retryable and not v_policy.is_final;
+    if v_policy.pauses = 'always' or v_policy.pauses = 'when told' and p_retry_after is not null then
+        perform forebay._refuse(p_attempt, p_agent, p_error ->> 'quota', v_wait);
+    end if;
+    if v_may_retry and not v_policy.spends_attempt and forebay._may_defer(p_agent, p_task, forebay._now()) then
+        return forebay._defer(p_task, p_agent, p_error, v_wait);
+    end if;
+    return forebay._give_back(p_task, p_agent, p_error, v_may_retry, v_wait, false);
+end;
+$function$;
+
+comment on function forebay._after_failure is 'Move a task whose attempt reported a failure, by what error_policies says of the error''s kind.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_after_failure.sql', 'repeatable', '93c509a5198e22144264683cc6e5871b1b473910d50f38e3acfc777065a64a72', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_aged_order.sql
+create or replace function forebay._aged_order(
+    p_agent  forebay.agents,
+    p_limit  integer,
+    p_floor  integer,
+    p_now    timestamptz,
+    p_ready  boolean,
+    p_capped text[],
+    p_except bigint[]
+)
+    returns bigint[]
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The first p_limit tasks in line by effective priority, then age, then id; with p_ready not those that were not woken yet.
+--
+-- Inside a priority the older one has aged more, so each priority's line is in order already, and only its first p_limit
+-- are read: the tasks behind them cost nothing.
+begin
+    return array(
+        with waiting as (
+            select firsts.*
+            from forebay._waiting_priorities(p_agent.agent) as p (priority)
+            cross join lateral (
+                select t as task from forebay.tasks as t
+                where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready and t.priority = p.priority
+                    and (t.customer is null or t.customer <> all(p_capped)) and t.task_id <> all(p_except)
+                order by t.created_at, t.task_id
+                limit p_limit
+            ) as firsts
+            union all
+            select t from forebay.tasks as t
+            where not p_ready and t.agent = p_agent.agent and t.status = 'enqueued' and not t.is_ready
+                and t.available_at <= p_now and (t.customer is null or t.customer <> all(p_capped))
+        )
+        select (w.task).task_id
+        from waiting as w
+        cross join lateral (select forebay._effective_priority(p_agent, w.task, p_now) as priority) as effective
+        where p_floor is null or effective.priority >= p_floor
+        order by effective.priority desc, (w.task).created_at, (w.task).task_id
+        limit p_limit
+    );
+end;
+$function$;
+
+comment on function forebay._aged_order is 'The first p_limit tasks in line by effective priority, then age, then id; with p_ready not those that were not woken yet.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_aged_order.sql', 'repeatable', 'a9b93f727e53d662f5f874c9e6873ee2f029266d4c34d0233b1a22208276c690', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_agent_key.sql
+create or replace function forebay._agent_key(p_agent text)
+    returns bigint
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The key of the agent's advisory lock.
+select hashtextextended('forebay.agent ' || p_agent, 0);
+$function$;
+
+comment on function forebay._agent_key is 'The key of the agent''s advisory lock.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_agent_key.sql', 'repeatable', 'a3485185c8d3b59a229f11d9a952ce90dcd0d7c51ebc86e0d8145213555b9891', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_agent_state.sql
+create or replace function forebay._agent_state(p_agent forebay.agents, p_now timestamptz)
+    returns text
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open.
+declare
+    v_agent forebay.agents := forebay._get_effective(p_agent.agent, p_now);
+    v_fit   forebay.fit;
+begin
+    if v_agent.max_tpm = 0 or v_agent.max_rpm = 0 or v_agent.max_concurrent_tasks = 0 then
+        return 'closed';
+    elsif v_agent.paused_until > p_now then
+        return 'paused';
+    elsif forebay._in_use(v_agent.agent, v_agent.max_concurrent_tasks) >= v_agent.max_concurrent_tasks then
+        return 'full';
+    elsif forebay._room(v_agent, p_now) = 0 then
+        return 'out_of_requests';
+    elsif not forebay._is_weighed(v_agent) then
+        return 'open';
+    end if;
+    v_fit := forebay._fitting(v_agent, forebay._line(v_agent, 101, null, p_now, false), 1, p_now);
+    return case when v_fit.places = '{}' then coalesce(v_fit.reason, 'open') else 'open' end;
+end;
+$function$;
+
+comment on function forebay._agent_state is 'In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_agent_state.sql', 'repeatable', 'aa8dfefdea6cfa62717326fa2dbca909e65fb15dda764e593b11c0750d430539', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_ask_wakeup.sql
+create or replace function forebay._ask_wakeup(p_is_work boolean)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Ask for dashboards to be woken when this transaction commits, and dispatchers too if p_is_work; once is enough.
+--
+-- Writes  forebay.wakeups
+declare
+    v_marker text := pg_current_xact_id() || case when p_is_work then ' work' else ' changes' end;
+begin
+    if current_setting('forebay.wakeup', true) in (v_marker, pg_current_xact_id() || ' work') then
+        return;
+    end if;
+    insert into forebay.wakeups (is_work) values (p_is_work);
+    perform set_config('forebay.wakeup', v_marker, true);
+end;
+$function$;
+
+comment on function forebay._ask_wakeup is 'Ask for dashboards to be woken when this transaction commits, and dispatchers too if p_is_work; once is enough.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_ask_wakeup.sql', 'repeatable', 'ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_audit.sql
+create or replace function forebay._audit(
+    p_action   text,
+    p_task_ids bigint[],
+    p_agent    text,
+    p_reason   text,
+    p_actor    text,
+    p_details  jsonb default null
+)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Record an act: one row for each task of p_task_ids, or one row for p_agent when that is null.
+begin
+    insert into forebay.audit_log (acted_at, action, task_id, agent, session_role, actor, reason, details)
+    select forebay._now(), p_action, ids.task_id, p_agent, session_user, left(p_actor, 200), left(p_reason, 2000), p_details
+    from unnest(coalesce(p_task_ids, array[null::bigint])) as ids (task_id);
+end;
+$function$;
+
+comment on function forebay._audit is 'Record an act: one row for each task of p_task_ids, or one row for p_agent when that is null.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_audit.sql', 'repeatable', '5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_backoff.sql
+create or replace function forebay._backoff(p_base interval, p_max interval, p_attempt_count integer)
+    returns interval
+    language sql
+    volatile
+    security invoker
+as $function$
+-- How long a task waits after its p_attempt_count-th spent attempt: doubling from p_base up to p_max, less up to a tenth.
+--
+-- In seconds as numeric, and with the exponent held at 60, so that no count overflows; the tenth is random, so that tasks
+-- which failed together do not return together.
+select make_interval(secs => (
+    least(
+        extract(epoch from p_max),
+        extract(epoch from p_base) * power(2::numeric, least(greatest(p_attempt_count, 1) - 1, 60))
+    ) * (1 - random()::numeric / 10)
+)::double precision);
+$function$;
+
+comment on function forebay._backoff is 'How long a task waits after its p_attempt_count-th spent attempt: doubling from p_base up to p_max, less up to a tenth.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_backoff.sql', 'repeatable', 'e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_boosted.sql
+create or replace function forebay._boosted(p_tasks forebay.tasks[])
+    returns forebay.tasks[]
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The tasks with their customers' priority boosts added; a priority stays within a smallint.
+declare
+    v_tasks  forebay.tasks[] := p_tasks;
+    v_boosts jsonb := (
+        select jsonb_object_agg(c.customer, c.priority_boost)
+        from forebay.customers as c
+        where c.priority_boost <> 0 and c.customer in (select t.customer from unnest(p_tasks) as t)
+    );
+begin
+    if v_boosts is null then
+        return p_tasks;
+    end if;
+    for v_at in 1 .. cardinality(v_tasks) loop
+        if v_boosts ? v_tasks[v_at].customer then
+            v_tasks[v_at].priority := greatest(-32768, least(
+                32767, v_tasks[v_at].priority + (v_boosts ->> v_tasks[v_at].customer)::integer
+            ));
+        end if;
+    end loop;
+    return v_tasks;
+end;
+$function$;
+
+comment on function forebay._boosted is 'The tasks with their customers'' priority boosts added; a priority stays within a smallint.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_boosted.sql', 'repeatable', '544383c2c7540d1d9f20c4bb31cc290f955580ee176e8d7776c72c0ecd1aafec', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_call_hindrance.sql
+create or replace function forebay._call_hindrance(
+    p_attempt   forebay.task_attempts,
+    p_quotas    text[],
+    p_input     bigint,
+    p_output    bigint,
+    p_now       timestamptz,
+    out quota   text,
+    out unit    text,
+    out period  interval,
+    out needs   numeric,
+    out room    numeric,
+    out calls   bigint,
+    out free_at timestamptz
+)
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The limit that lets a call go last of those that do not let it go now; null when all do.
+--
+-- A limit lets it go where there is room for it and for the reserved calls before it. A call larger than all that a limit
+-- has goes alone, when the limit is idle.
+--
+-- Returns  free_at: when it will fit if nothing else happens, after the calls that are expected to go first. So each
+--          waiting call has a moment of its own, when a slot has left the window, and they do not all wake at once
+begin
+    select l.quota, l.unit, l.period, of_limit.needs, l.room, ahead.calls, of_time.free_at
+    into quota, unit, period, needs, room, calls, free_at
+    from forebay._quota_limits(p_quotas, p_now) as l
+    cross join lateral (select forebay._in_unit(l.unit, 1, p_input, p_output) as needs) as of_limit
+    cross join lateral forebay._calls_ahead(p_attempt, l.quota, l.unit, l.period, of_limit.needs, p_now) as ahead
+    cross join lateral (
+        select forebay._free_at(
+            l.quota, l.unit, l.period, case l.kind when 'bucket' then l.effective / extract(epoch from l.period) end,
+            least(of_limit.needs + ahead.before, l.capacity) - l.room, p_now
+        ) as free_at
+    ) as of_time
+    where of_limit.needs > 0 and of_limit.needs + ahead.reserved > l.room and not (
+        of_limit.needs > l.capacity and l.room >= l.capacity and l.capacity > 0 and ahead.reserved = 0
+    )
+    order by of_time.free_at desc nulls last, l.quota, l.unit, l.period
+    limit 1;
+end;
+$function$;
+
+comment on function forebay._call_hindrance is 'The limit that lets a call go last of those that do not let it go now; null when all do.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_call_hindrance.sql', 'repeatable', '8c1787af989ae3db706e7a85719639d48c0a59c6a14d6367ea58f0e4b8cc53f6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_called_at.sql
+create or replace function forebay._called_at(p_call forebay.attempt_usage, p_started_at timestamptz)
+    returns timestamptz
+    language sql
+    immutable
+    security invoker
+as $function$
+-- When a call of an attempt that started at p_started_at was made: as reported, but not before that and not after the report.
+select least(p_call.recorded_at, greatest(coalesce(p_call.started_at, p_call.recorded_at), p_started_at));
+$function$;
+
+comment on function forebay._called_at is 'When a call of an attempt that started at p_started_at was made: as reported, but not before that and not after the report.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_called_at.sql', 'repeatable', 'd15fca6471ad8d94a025e18833d618f52684036ac109f9d67a5f1142a7a3226a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_calls_ahead.sql
+create or replace function forebay._calls_ahead(
+    p_attempt    forebay.task_attempts,
+    p_quota      text,
+    p_unit       text,
+    p_period     interval,
+    p_need       numeric,
+    p_now        timestamptz,
+    out calls    bigint,
+    out reserved numeric,
+    out before   numeric
+)
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The calls that wait for the quota since before the attempt's own call, and what they need of a limit.
+--
+-- A call is passed by those that fit until it has waited 20 s, or a third of the period if that is less; then it is
+-- reserved: the later ones leave it its room. A call that waits for another quota holds nothing here, and one that did
+-- not ask again within 5 s of its time has lost its place: a dead caller holds nobody up for longer.
+--
+-- Returns  reserved: what nobody may take; before: what is expected to go first, the reserved ones and all not larger
+declare
+    v_patience interval := least(interval '20 seconds', nullif(p_period, '0') / 3);
+begin
+    select
+        count(*),
+        coalesce(sum(w.need) filter (where w.is_reserved), 0),
+        coalesce(sum(w.need) filter (where w.is_reserved or w.need <= p_need), 0)
+    into calls, reserved, before
+    from (
+        select
+            forebay._in_unit(p_unit, 1, a.call_input_tokens, a.call_output_tokens) as need,
+            a.call_asked_at <= p_now - v_patience as is_reserved
+        from forebay.task_attempts as a
+        where a.call_quota = p_quota and a.finished_at is null and a.attempt_id <> p_attempt.attempt_id
+            and (a.call_asked_at, a.attempt_id) < (coalesce(p_attempt.call_asked_at, p_now), p_attempt.attempt_id)
+            and a.call_wait_until > p_now - interval '5 seconds'
+    ) as w;
+end;
+$function$;
+
+comment on function forebay._calls_ahead is 'The calls that wait for the quota since before the attempt''s own call, and what they need of a limit.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_calls_ahead.sql', 'repeatable', 'db82a973cc094cbe965884d0a7645a37f5712c64b9225d0723f4065d2bc63dbf', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_calls_to_come.sql
+create or replace function forebay._calls_to_come(
+    p_quotas          text[],
+    out quotas        text[],
+    out input_tokens  numeric,
+    out output_tokens numeric
+)
+    returns setof record
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The calls that will come at once from attempts in flight on the quotas: one that waits, or the first of an attempt.
+--
+-- Returns  one row a call; an attempt between its calls has none
+begin
+    return query
+    select
+        g.quotas,
+        coalesce(a.call_input_tokens, ceil(a.expected_input_tokens / greatest(1, a.expected_calls))),
+        coalesce(a.call_output_tokens, ceil(a.expected_output_tokens / greatest(1, a.expected_calls)))
+    from forebay.agents as g
+    inner join forebay.task_attempts as a on a.agent = g.agent and a.finished_at is null
+    where g.quotas && p_quotas and (a.call_asked_at is not null or (not a.asks_first and a.used_calls = 0));
+end;
+$function$;
+
+comment on function forebay._calls_to_come is 'The calls that will come at once from attempts in flight on the quotas: one that waits, or the first of an attempt.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_calls_to_come.sql', 'repeatable', '693ab0633d21e1f4f96c115396f2f1662010335d72522a7c068cc900de901975', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_cancel.sql
+create or replace function forebay._cancel(p_task_ids bigint[], p_reason text, p_actor text)
+    returns setof forebay.task_effect
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Cancel tasks that wait or run. Their slots are free at once; their tokens stay charged until they are settled.
+--
+-- Returns  one row a distinct id, by id; effect is cancelled, none (it had ended) or unknown
+-- Writes   forebay.tasks, forebay.task_attempts, forebay.audit_log
+-- Locks    the tasks, by id, then their attempts, by id
+-- Errors   22023  p_task_ids is null
+declare
+    v_ids       bigint[] := forebay._require_ids(p_task_ids, 'p_task_ids');
+    v_cancelled bigint[];
+    v_now       timestamptz;
+begin
+    perform forebay._lock_tasks(v_ids);
+    v_now := forebay._now();
+
+    update forebay.task_attempts as a
+    set status = 'cancelled', finished_at = greatest(v_now, a.started_at), is_stop_pending = a.run_ended_at is null
+    where a.finished_at is null
+        and a.attempt_id in (select t.attempt_id from forebay.tasks as t where t.task_id = any(v_ids));
+
+    with cancelled as (
+        update forebay.tasks as t
+        set status = 'cancelled', finished_at = greatest(v_now, t.created_at), attempt_id = null, locked_by = null
+        where t.task_id = any(v_ids) and t.status in ('enqueued', 'processing')
+        returning t.task_id
+    )
+    select coalesce(array_agg(c.task_id), '{}') into v_cancelled from cancelled as c;
+    perform forebay._audit('cancel', v_cancelled, null, p_reason, p_actor);
+
+    return query select * from forebay._effects(v_ids, v_cancelled, 'cancelled');
+end;
+$function$;
+
+comment on function forebay._cancel is 'Cancel tasks that wait or run. Their slots are free at once; their tokens stay charged until they are settled.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_cancel.sql', 'repeatable', 'f153b94eca5ced28d6bd1a30fa51b754bb33587a9b07bacab7dc688527cbd636', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_candidates.sql
+create or replace function forebay._candidates(
+    p_agents       text[],
+    p_launchers    text[],
+    out agent      text,
+    out priority   integer
+)
+    returns setof record
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The agents that could start a task now, each with the priority of the best that waits: a look without any lock.
+--
+-- An agent that is full, or has nothing waiting, counts with the tasks whose leases ran out: they can go back in line.
+-- Volatile, so that a second look in one statement sees what the first claim did.
+--
+-- Returns  one row an agent, in no set order
+declare
+    v_now   timestamptz := forebay._now();
+    v_agent forebay.agents;
+    v_room  integer;
+    v_head  forebay.lined_up;
+begin
+    for agent in
+        select a.agent from forebay.agents as a
+        where (p_agents is null or a.agent = any(p_agents))
+            and a.launcher = any(coalesce(p_launchers, case when p_agents is null then array['pull'] else array[a.launcher] end))
+            and (a.paused_until is null or a.paused_until <= v_now)
+    loop
+        v_agent := forebay._get_effective(agent, v_now);
+        continue when v_agent.paused_until > v_now;
+        v_room := forebay._room(v_agent, v_now);
+        v_head := (case when v_room > 0 then forebay._pick(v_agent, 1, null, v_now, false) end)[1];
+        if v_head.task_id is not null then
+            priority := v_head.priority;
+        elsif v_room > 0 and (forebay._head(agent, v_now)).task_id is not null then
+            priority := null;
+        else
+            priority := forebay._expired_priority(v_agent, v_now);
+            if priority is not null and v_room = 0 then
+                v_head := (forebay._line(v_agent, 1, null, v_now, false))[1];
+                priority := greatest(priority, v_head.priority);
+            end if;
+        end if;
+        if priority is not null then
+            return next;
+        end if;
+    end loop;
+end;
+$function$;
+
+comment on function forebay._candidates is 'The agents that could start a task now, each with the priority of the best that waits: a look without any lock.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_candidates.sql', 'repeatable', '11f4cfe828293e842d19973ab28c62d844f597bf2e5c762e92d9574b5f84371b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_cap_today.sql
+create or replace function forebay._cap_today(p_agent text, p_customer text, p_usd numeric, p_now timestamptz)
+    returns numeric
+    language sql
+    stable
+    security invoker
+as $function$
+-- The cap p_usd of an agent or a customer (the other is '') with what operators allowed beyond it today.
+select p_usd + coalesce(
+    (
+        select l.extra_usd from forebay.spend_lifts as l
+        where l.day = forebay._utc_day(p_now) and l.agent = p_agent and l.customer = p_customer
+    ),
+    0
+);
+$function$;
+
+comment on function forebay._cap_today is 'The cap p_usd of an agent or a customer (the other is '''') with what operators allowed beyond it today.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_cap_today.sql', 'repeatable', '9184dbbfca13ccae52c9e208ea4996f443bcd48e9029435f33697251fb207ec5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_capped_customers.sql
+create or replace function forebay._capped_customers(p_now timestamptz)
+    returns text[]
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The customers whose cap of today is reached.
+--
+-- It starts from those that spend, not from those that have a cap: a customer that spends nothing is only here when its cap is 0.
+declare
+    v_day   date := forebay._utc_day(p_now);
+    v_since timestamptz := date_trunc('day', p_now, 'UTC');
+begin
+    if not exists (select from forebay.customers as c where c.max_usd_per_day is not null) then
+        return array[]::text[];
+    end if;
+    return array(
+        select c.customer
+        from (
+            select s.customer, sum(s.usd) as usd
+            from (
+                select d.customer, d.usd from forebay.daily_spend as d where d.day = v_day
+                union all
+                select e.customer, e.usd from forebay.spend_entries as e where forebay._utc_day(e.spent_at) = v_day
+                union all
+                select a.customer, greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0)
+                from forebay.task_attempts as a
+                where a.finished_at is null and a.customer is not null
+                union all
+                select a.customer, a.expected_usd
+                from forebay.agents as g
+                inner join forebay.task_attempts as a on a.agent = g.agent
+                where a.customer is not null and a.finished_at >= v_since and a.finished_at is not null
+                    and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released' and not forebay._is_refused(a.error)
+            ) as s
+            group by s.customer
+        ) as spent
+        inner join forebay.customers as c on c.customer = spent.customer
+        where spent.usd >= c.max_usd_per_day and spent.usd >= forebay._cap_today('', c.customer, c.max_usd_per_day, p_now)
+        union
+        select c.customer
+        from forebay.customers as c
+        where c.max_usd_per_day = 0 and forebay._cap_today('', c.customer, 0, p_now) = 0
+    );
+end;
+$function$;
+
+comment on function forebay._capped_customers is 'The customers whose cap of today is reached.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_capped_customers.sql', 'repeatable', 'b35dcc555c844573f39fb6cbb11a3f5f8b57faace050b74a604c29a1a1b2d65d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_caps.sql
+create or replace function forebay._caps(p_agent forebay.agents, p_customers text[], p_now timestamptz)
+    returns setof forebay.spend_cap
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The caps of today on the agent and on the customers, with what recorded and projected cost leave of each.
+--
+-- Returns  one row a cap that holds today, none where operators lifted it without end; has may be below 0
+begin
+    return query
+    select caps.customer, caps.amount, caps.amount - spent.recorded - spent.projected
+    from (
+        select
+            p_agent.agent as agent, null::text as customer,
+            forebay._cap_today(p_agent.agent, '', p_agent.max_usd_per_day, p_now) as amount
+        union all
+        select null, c.customer, forebay._cap_today('', c.customer, c.max_usd_per_day, p_now)
+        from forebay.customers as c
+        where c.customer = any(p_customers) and c.max_usd_per_day is not null
+    ) as caps
+    cross join lateral forebay._spent_today(caps.agent, caps.customer, p_now) as spent
+    where caps.amount < 'Infinity';
+end;
+$function$;
+
+comment on function forebay._caps is 'The caps of today on the agent and on the customers, with what recorded and projected cost leave of each.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_caps.sql', 'repeatable', '183b4bebc5b7582af65d28d022c11b4ef74e5a088448de7ff631d651238399f1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_claim.sql
+create or replace function forebay._claim(
+    p_worker text,
+    p_agent  text,
+    p_limit  integer,
+    p_floor  integer,
+    p_waits  boolean
+)
+    returns setof forebay.claimed_attempt
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Admit up to p_limit of the agent's tasks of priority p_floor and more (null: any); the caller holds the agent's lock.
+--
+-- p_limit is within the room that _open_line counted. The time of the claim is read here, after the count, so that no
+-- attempt that was not counted ends after it. Customers are locked by what is seen in line: a task of another one that came
+-- into it meanwhile has to wait for the next claim.
+--
+-- Returns  one row an attempt, in the order of the line
+-- Locks    the customers that have a cap; tasks and attempts without waiting
+-- Errors   55P03  somebody else is admitting for a customer that has a cap, and p_waits is false
+declare
+    v_now       timestamptz := forebay._now();
+    v_agent     forebay.agents := forebay._get_effective(p_agent, v_now);
+    v_customers text[];
+    v_line      forebay.lined_up[];
+begin
+    if v_agent.paused_until > v_now then
+        return;
+    end if;
+    if forebay._has_caps(v_agent) then
+        v_customers := array(
+            select l.customer from unnest(forebay._line(v_agent, p_limit + 100, p_floor, v_now, false)) as l
+            where l.customer is not null
+            group by l.customer
+        );
+        perform forebay._lock_customers(v_customers, p_waits);
+        v_now := forebay._now();
+    end if;
+    v_line := forebay._pick(v_agent, p_limit, p_floor, v_now, true);
+    if v_customers is not null then
+        v_line := array(select l from unnest(v_line) as l where l.customer is null or l.customer = any(v_customers));
+    end if;
+    if v_line <> '{}' then
+        return query select * from forebay._admit(p_worker, v_agent, v_line, v_now);
+    end if;
+end;
+$function$;
+
+comment on function forebay._claim is 'Admit up to p_limit of the agent''s tasks of priority p_floor and more (null: any); the caller holds the agent''s lock.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_claim.sql', 'repeatable', '9fc0bce26a7365a633ebcaf7035e6779cf2ef5cc26f546f3387a703d1119cf39', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_cluster.sql
+create or replace function forebay._cluster()
+    returns bigint
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What tells this database cluster from every other: made by initdb, kept by a physical copy, not by a dump.
+begin
+    return (select control.system_identifier from pg_control_system() as control);
+end;
+$function$;
+
+comment on function forebay._cluster is 'What tells this database cluster from every other: made by initdb, kept by a physical copy, not by a dump.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_cluster.sql', 'repeatable', 'd4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_count_ahead.sql
+create or replace function forebay._count_ahead(p_task forebay.tasks, p_now timestamptz)
+    returns bigint
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How many of the agent's tasks stand in line before this one, those due by p_now included; counted up to 10,000 of a priority.
+--
+-- Where customers are served in turns it is the place among the first hundred; null behind them.
+declare
+    v_agent   forebay.agents := forebay._get_agent(p_task.agent);
+    v_own     integer := forebay._effective_priority(v_agent, p_task, p_now);
+    v_seconds numeric;
+    v_before  timestamptz;
+    v_class   integer;
+    v_ahead   bigint := 0::bigint;
+begin
+    if v_agent.is_fair_by_customer then
+        return array_position(
+            array(select l.task_id from unnest(forebay._line(v_agent, 100, null, p_now, false)) as l), p_task.task_id
+        )::bigint - 1;
+    end if;
+    for v_class in select p.priority from forebay._waiting_priorities(p_task.agent) as p (priority) loop
+        exit when v_class < v_own and v_agent.aging is null;
+        v_seconds := (v_own - v_class) * coalesce(extract(epoch from v_agent.aging), 0);
+        v_before := case
+            when v_class > v_own or v_agent.aging is null then 'infinity'
+            when v_seconds > 3000000000 then '-infinity'
+            else p_now - make_interval(secs => v_seconds::double precision)
+        end;
+        v_ahead := v_ahead + (
+            select count(*) from (
+                select 1 from forebay.tasks as t
+                where t.agent = p_task.agent and t.status = 'enqueued' and t.is_ready and t.priority = v_class
+                    and t.created_at <= v_before and forebay._stands_before(v_agent, t, p_task, p_now)
+                limit 10000
+            ) as earlier
+        );
+    end loop;
+    return v_ahead + (
+        select count(*) from (
+            select 1 from forebay.tasks as t
+            where t.agent = p_task.agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now
+                and forebay._stands_before(v_agent, t, p_task, p_now)
+            limit 10000
+        ) as due
+    );
+end;
+$function$;
+
+comment on function forebay._count_ahead is 'How many of the agent''s tasks stand in line before this one, those due by p_now included; counted up to 10,000 of a priority.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_count_ahead.sql', 'repeatable', '9097e2f4cd2784c5359cbea9056aa91c34f9ff8cb2988fd7309c6bef426ca1c1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_dearest_usd_per_m.sql
+create or replace function forebay._dearest_usd_per_m(p_now timestamptz)
+    returns numeric
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The dearest token of all prices that hold at p_now, by the million; 0 when there is none.
+begin
+    return (
+        select coalesce(max(greatest(p.usd_per_m_input, p.usd_per_m_output, p.usd_per_m_cached)), 0)
+        from forebay.prices as p
+        where p.valid_from <= p_now and p.valid_until > p_now and not exists (
+            select from forebay.prices as later
+            where later.model = p.model and later.valid_from > p.valid_from
+                and later.valid_from <= p_now and later.valid_until > p_now
+        )
+    );
+end;
+$function$;
+
+comment on function forebay._dearest_usd_per_m is 'The dearest token of all prices that hold at p_now, by the million; 0 when there is none.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_dearest_usd_per_m.sql', 'repeatable', 'dbd1c312ef7ebc87da9d559d899aaab7bbd1ecccb2d034778c1a24eac41e4e73', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_defer.sql
+create or replace function forebay._defer(p_task forebay.tasks, p_agent forebay.agents, p_error jsonb, p_wait interval)
+    returns text
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Put a processing task whose attempt was refused back in line without spending the attempt.
+--
+-- p_wait null means the agent's backoff, by how often the task was deferred.
+--
+-- Returns  the task's status after it
+-- Writes   forebay.tasks
+declare
+    v_now   timestamptz := forebay._now();
+    v_delay interval := coalesce(
+        forebay._exact(p_wait), forebay._backoff(p_agent.backoff_base, p_agent.backoff_max, p_task.deferral_count + 1)
+    );
+begin
+    update forebay.tasks as t
+    set status = 'enqueued', attempt_id = null, locked_by = null, error = p_error,
+        attempt_count = t.attempt_count - 1,
+        deferral_count = t.deferral_count + 1,
+        deferred_since = coalesce(t.deferred_since, v_now),
+        available_at = v_now + v_delay,
+        is_ready = v_delay = interval '0'
+    where t.task_id = p_task.task_id;
+    return 'enqueued';
+end;
+$function$;
+
+comment on function forebay._defer is 'Put a processing task whose attempt was refused back in line without spending the attempt.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_defer.sql', 'repeatable', '44c951962cf82bdda7f255aa058b0376435bf81fed48d4533dc9affc0b536f22', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_effective_priority.sql
+create or replace function forebay._effective_priority(p_agent forebay.agents, p_task forebay.tasks, p_now timestamptz)
+    returns integer
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The task's priority, and one more for each aging interval of its agent that has passed since it was created.
+select p_task.priority + case when p_agent.aging is null then 0 else least(
+    div(greatest(0, extract(epoch from p_now - p_task.created_at)), extract(epoch from p_agent.aging)), 1000000000
+)::integer end;
+$function$;
+
+comment on function forebay._effective_priority is 'The task''s priority, and one more for each aging interval of its agent that has passed since it was created.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_effective_priority.sql', 'repeatable', 'beabadd7ff286a78fbbca6bd88c71afce5257019bd9e8799ff6e02d2337d959f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_effects.sql
+create or replace function forebay._effects(p_task_ids bigint[], p_changed bigint[], p_effect text)
+    returns setof forebay.task_effect
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Report an act on tasks: p_effect for those in p_changed, none for the others, unknown for ids that no task has.
+begin
+    return query
+    select
+        ids.task_id,
+        t.status,
+        case when t.task_id is null then 'unknown' when changed.task_id is not null then p_effect else 'none' end
+    from unnest(p_task_ids) as ids (task_id)
+    left join forebay.tasks as t on t.task_id = ids.task_id
+    left join unnest(p_changed) as changed (task_id) on changed.task_id = ids.task_id
+    order by ids.task_id;
+end;
+$function$;
+
+comment on function forebay._effects is 'Report an act on tasks: p_effect for those in p_changed, none for the others, unknown for ids that no task has.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_effects.sql', 'repeatable', '44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_end_expired.sql
+create or replace function forebay._end_expired(p_agent text, p_limit integer)
+    returns forebay.sweep_result
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- End the attempts that have lost their right to their task, and put the tasks back in line, or fail them.
+--
+-- A lost lease goes back at once; a passed deadline waits as any failure does. An attempt was counted when it was claimed,
+-- so a task that kills its worker runs out of attempts. p_agent null means every agent.
+--
+-- Writes  forebay.tasks, forebay.task_attempts
+-- Locks   the tasks, by id, then their attempts, skipping what somebody else holds
+declare
+    v_limits   forebay.installation := forebay._limits();
+    v_now      timestamptz := forebay._now();
+    v_tasks    bigint[];
+    v_attempts bigint[];
+    v_swept    forebay.sweep_result := (0, 0, 0)::forebay.sweep_result;
+begin
+    select array_agg(a.task_id) into v_tasks
+    from forebay.task_attempts as a
+    where a.finished_at is null and (p_agent is null or a.agent = p_agent)
+        and forebay._is_expired(a, v_now, v_limits.adoption_grace, v_limits.report_grace);
+    if v_tasks is null then
+        return v_swept;
+    end if;
+
+    select array_agg(locked.task_id) into v_tasks from (
+        select t.task_id
+        from forebay.tasks as t
+        where t.task_id = any(v_tasks) and t.status = 'processing'
+        order by t.task_id
+        limit p_limit
+        for no key update skip locked
+    ) as locked;
+    select array_agg(locked.attempt_id) into v_attempts from (
+        select a.attempt_id
+        from forebay.task_attempts as a
+        where a.attempt_id in (select t.attempt_id from forebay.tasks as t where t.task_id = any(v_tasks))
+            and a.finished_at is null and forebay._is_expired(a, v_now, v_limits.adoption_grace, v_limits.report_grace)
+        order by a.attempt_id
+        for no key update skip locked
+    ) as locked;
+
+    with ended as (
+        update forebay.task_attempts as a
+        set status = case when a.deadline_at <= v_now then 'failed' else 'lost' end,
+            error = forebay._expiry_error(a, v_now), finished_at = greatest(v_now, a.started_at),
+            is_stop_pending = a.run_ended_at is null
+        where a.attempt_id = any(v_attempts)
+        returning a.*
+    ), verdicts as (
+        select
+            e.task_id, e.error, e.status = 'lost' as is_lost,
+            forebay._may_retry(g, t.attempt_count, t.max_attempts) and (e.status = 'failed' or g.on_lost_lease = 'retry')
+                as may_retry,
+            forebay._backoff(g.backoff_base, g.backoff_max, t.attempt_count) as backoff
+        from ended as e
+        inner join forebay.agents as g on g.agent = e.agent
+        inner join forebay.tasks as t on t.task_id = e.task_id
+    ), moved as (
+        update forebay.tasks as t
+        set status = case when v.may_retry then 'enqueued' else 'failed' end,
+            error = v.error,
+            attempt_id = null, locked_by = null,
+            finished_at = case when not v.may_retry then greatest(v_now, t.created_at) end,
+            is_ready = v.is_lost,
+            available_at = case when not v.may_retry then t.available_at when v.is_lost then v_now else v_now + v.backoff end
+        from verdicts as v
+        where t.task_id = v.task_id
+        returning t.status
+    )
+    select (count(*) filter (where m.status = 'enqueued'))::integer, (count(*) filter (where m.status = 'failed'))::integer, 0
+    into v_swept
+    from moved as m;
+    return v_swept;
+end;
+$function$;
+
+comment on function forebay._end_expired is 'End the attempts that have lost their right to their task, and put the tasks back in line, or fail them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_end_expired.sql', 'repeatable', 'a072c760eca2ca7ef2facc2463f81fb0844e9f05b28c5e9bbcdb2ca5a3052791', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_end_observed.sql
+create or replace function forebay._end_observed(
+    p_attempt forebay.task_attempts,
+    p_task    forebay.tasks,
+    p_agent   forebay.agents,
+    p_outcome forebay.run_outcomes,
+    p_now     timestamptz
+)
+    returns text
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- End an open attempt whose run was seen in a state that does not renew, or whose deadline has passed; the caller holds it.
+--
+-- Returns  what was done: retry, requeue, pause_agent, or fail when the task failed by it
+-- Writes   forebay.task_attempts, forebay.tasks, forebay.agent_settlements
+declare
+    v_is_late    boolean := p_attempt.deadline_at <= p_now;
+    v_is_unspent boolean := not v_is_late and p_outcome.outcome in ('requeue', 'pause_agent');
+    v_error      jsonb := case
+        when v_is_late then forebay._expiry_error(p_attempt, p_now)
+        else jsonb_build_object(
+            'kind', 'infrastructure', 'message', forebay._run_words(p_attempt.run_state), 'run_id', p_attempt.run_id
+        )
+    end;
+    v_status     text;
+begin
+    update forebay.task_attempts as a
+    set status = case
+            when v_is_unspent then 'released'
+            when v_is_late or p_outcome.outcome = 'fail' then 'failed'
+            else 'lost'
+        end,
+        error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = not p_outcome.is_ended
+    where a.attempt_id = p_attempt.attempt_id;
+    if v_is_unspent then
+        perform forebay._settle(p_attempt, true);
+    end if;
+    v_status := forebay._give_back(
+        p_task, p_agent, v_error,
+        v_is_late or p_outcome.outcome <> 'fail' and (v_is_unspent or p_agent.on_lost_lease = 'retry'),
+        null, v_is_unspent and p_task.release_count < p_agent.max_releases
+    );
+    return case when v_status = 'failed' then 'fail' when v_is_late then 'retry' else p_outcome.outcome end;
+end;
+$function$;
+
+comment on function forebay._end_observed is 'End an open attempt whose run was seen in a state that does not renew, or whose deadline has passed; the caller holds it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_end_observed.sql', 'repeatable', 'd9f7896a577be3bb394906b77900e30513cf7dc499cd699db0ffdffbbf6f88cf', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_end_refusals.sql
+create or replace function forebay._end_refusals(p_agents text[], p_now timestamptz)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- End the pauses that a provider asked these agents for, also those of their quotas; the lowered share stays and grows.
+--
+-- Writes  forebay.refusals
+-- Locks   the refusals, by id
+begin
+    update forebay.refusals as r
+    set paused_until = p_now
+    where r.refusal_id in (
+        select p.refusal_id
+        from forebay.refusals as p
+        where p.paused_until > p_now
+            and case
+                when p.quota is null then p.agent = any(p_agents)
+                else exists (select from forebay.agents as a where a.agent = any(p_agents) and p.quota = any(a.quotas))
+            end
+        order by p.refusal_id
+        for no key update
+    );
+end;
+$function$;
+
+comment on function forebay._end_refusals is 'End the pauses that a provider asked these agents for, also those of their quotas; the lowered share stays and grows.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_end_refusals.sql', 'repeatable', 'f81ab770ce886fca9159faaf19dc6cf3d13c6b349d78125b5a6bb9ba24dccf67', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_error.sql
+create or replace function forebay._error(p_error jsonb)
+    returns jsonb
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The error as it is stored: with a kind that error_policies knows; one that it does not moves to reported_kind.
+--
+-- Errors  22023  p_error is no object, or kind or message is no string
+declare
+    v_kind text;
+begin
+    if p_error is null or jsonb_typeof(p_error) <> 'object' then
+        raise exception 'the error must be a JSON object with kind and message' using errcode = '22023';
+    end if;
+    v_kind := forebay._json_text(p_error, 'kind');
+    perform forebay._json_text(p_error, 'message');
+    if exists (select from forebay.error_policies as p where p.kind = v_kind) then
+        return p_error;
+    end if;
+    return p_error || '{"kind": "agent_bug"}'
+        || case when v_kind is null then '{}'::jsonb else jsonb_build_object('reported_kind', v_kind) end;
+end;
+$function$;
+
+comment on function forebay._error is 'The error as it is stored: with a kind that error_policies knows; one that it does not moves to reported_kind.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_error.sql', 'repeatable', 'cd3f0ca2189329a7305b07e3b940ff94a8a039eca204042e39be2446bc265b56', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_estimate.sql
+create or replace function forebay._estimate(p_agent forebay.agents, p_task forebay.tasks)
+    returns bigint
+    language sql
+    immutable
+    security invoker
+as $function$
+-- What a claim of the task charges: its estimate, or the agent's default.
+select coalesce(p_task.estimated_tokens, p_agent.default_estimated_tokens);
+$function$;
+
+comment on function forebay._estimate is 'What a claim of the task charges: its estimate, or the agent''s default.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_estimate.sql', 'repeatable', '90a7b3cd67185b61ce1978eee7034186277545a63f17ea43e9cc965cd387cfe5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_exact.sql
+create or replace function forebay._exact(p_duration interval)
+    returns interval
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The duration in seconds alone: a day added to a time would be 23 or 25 hours where the session's zone changes its clocks.
+select make_interval(secs => extract(epoch from p_duration)::double precision);
+$function$;
+
+comment on function forebay._exact is 'The duration in seconds alone: a day added to a time would be 23 or 25 hours where the session''s zone changes its clocks.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_exact.sql', 'repeatable', '455671cb8f315cfb1c726aec478afb7bfcc0afb89864fe18ac50baabd064ed63', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_expect.sql
+create or replace function forebay._expect(p_agent forebay.agents, p_learned forebay.learned, p_estimated_tokens bigint)
+    returns forebay.expected_use
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What an attempt at a task of that estimate is expected to use.
+--
+-- Without an estimate (null) that is the agent's typical use, and before it has one its default_estimated_tokens.
+declare
+    v_estimate bigint := coalesce(p_estimated_tokens, p_agent.default_estimated_tokens);
+    v_input    bigint := (v_estimate * p_learned.input_permille + 999) / 1000;
+    v_tokens   bigint := (v_estimate * (p_learned.input_permille + p_learned.output_permille) + 999) / 1000;
+begin
+    if p_estimated_tokens is null and p_learned.typical_input is not null then
+        v_input := p_learned.typical_input;
+        v_tokens := p_learned.typical_input + p_learned.typical_output;
+    end if;
+    return (
+        greatest(1, p_learned.calls), v_input, v_tokens - v_input,
+        v_tokens * coalesce(p_learned.usd_per_m_tokens, 0) * 0.000001
+    )::forebay.expected_use;
+end;
+$function$;
+
+comment on function forebay._expect is 'What an attempt at a task of that estimate is expected to use.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_expect.sql', 'repeatable', '4d924a040c4b3572bf2cbece00a836b5be6fc71b932a522ced8f840da19f6100', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_expired_priority.sql
+create or replace function forebay._expired_priority(p_agent forebay.agents, p_now timestamptz)
+    returns integer
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The best priority of the tasks that could be taken from the agent's workers now; null when there is none.
+declare
+    v_limits forebay.installation := forebay._limits();
+begin
+    return (
+        select max((select forebay._effective_priority(p_agent, t, p_now) from forebay.tasks as t where t.task_id = a.task_id))
+        from forebay.task_attempts as a
+        where a.agent = p_agent.agent and a.finished_at is null
+            and forebay._is_expired(a, p_now, v_limits.adoption_grace, v_limits.report_grace)
+    );
+end;
+$function$;
+
+comment on function forebay._expired_priority is 'The best priority of the tasks that could be taken from the agent''s workers now; null when there is none.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_expired_priority.sql', 'repeatable', '4b6026c2865e459884fe36658638d476a88409117d8e0bd245e79fc76545150e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_expiry_error.sql
+create or replace function forebay._expiry_error(p_attempt forebay.task_attempts, p_now timestamptz)
+    returns jsonb
+    language sql
+    stable
+    security invoker
+as $function$
+-- Say in words why an attempt lost its right to the task.
+select case
+    when p_attempt.deadline_at <= p_now then jsonb_build_object(
+        'kind', 'timeout',
+        'message', format('the attempt ran longer than %s', p_attempt.deadline_at - p_attempt.started_at)
+    )
+    when p_attempt.run_ended_at is not null then jsonb_build_object(
+        'kind', 'infrastructure', 'message', format('run %s ended without a report', p_attempt.run_id)
+    )
+    else jsonb_build_object(
+        'kind', 'infrastructure', 'message', format('lease expired: worker %s stopped renewing it', p_attempt.worker)
+    )
+end;
+$function$;
+
+comment on function forebay._expiry_error is 'Say in words why an attempt lost its right to the task.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_expiry_error.sql', 'repeatable', '0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_explain_running.sql
+create or replace function forebay._explain_running(p_task forebay.tasks)
+    returns forebay.task_explanation
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say who runs a processing task, and until when its lease is good.
+declare
+    v_now     timestamptz := forebay._now();
+    v_attempt forebay.task_attempts;
+    v_answer  forebay.task_explanation;
+begin
+    select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_task.attempt_id;
+    v_answer.waiting_until := v_attempt.lease_expires_at;
+    if v_attempt.lease_expires_at <= v_now then
+        v_answer.reason := 'lease_expired';
+        v_answer.explanation := format(
+            'Worker %s stopped renewing its lease at %s: %s.',
+            v_attempt.worker, forebay._moment_words(v_attempt.lease_expires_at, v_now),
+            case
+                when forebay._is_external(v_attempt.launcher) then 'another driver may adopt its run, then a sweep takes the task'
+                else 'the next sweep takes the task from it'
+            end
+        );
+    else
+        v_answer.reason := 'running';
+        v_answer.explanation := format(
+            'Attempt %s runs at worker %s since %s; its deadline is %s.', v_attempt.attempt_no, v_attempt.worker,
+            forebay._moment_words(v_attempt.started_at, v_now), forebay._moment_words(v_attempt.deadline_at, v_now)
+        );
+        if v_attempt.call_wait_until > v_now then
+            v_answer.explanation := v_answer.explanation || format(
+                ' Its next call, of %s tokens, waits for quota %s until %s.',
+                forebay._number_words(v_attempt.call_input_tokens + v_attempt.call_output_tokens), v_attempt.call_quota,
+                forebay._moment_words(v_attempt.call_wait_until, v_now)
+            );
+        end if;
+    end if;
+    return v_answer;
+end;
+$function$;
+
+comment on function forebay._explain_running is 'Say who runs a processing task, and until when its lease is good.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_explain_running.sql', 'repeatable', 'b33c8016c171d7d8eddf60b4256f4f8572769e851b9d5f81f45ee9967f33e1fb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_explain_waiting.sql
+create or replace function forebay._explain_waiting(p_task forebay.tasks)
+    returns forebay.task_explanation
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say what keeps an enqueued task from starting, and the earliest moment at which it will start if nothing else changes.
+declare
+    v_now    timestamptz := forebay._now();
+    v_answer forebay.task_explanation;
+begin
+    v_answer := forebay._obstacle(p_task, v_now);
+    if v_answer.reason not in ('not_open', 'closed', 'behind_others', 'ready') then
+        v_answer.waiting_until := forebay._starts_at(p_task, v_now);
+    end if;
+    v_answer.explanation := forebay._waiting_words(v_answer, p_task, v_now);
+    return v_answer;
+end;
+$function$;
+
+comment on function forebay._explain_waiting is 'Say what keeps an enqueued task from starting, and the earliest moment at which it will start if nothing else changes.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_explain_waiting.sql', 'repeatable', '8c343aec60274353d3052c3534ec685ab95731f09c400c39393f0b9686dd2ce0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_fair_order.sql
+create or replace function forebay._fair_order(
+    p_agent   forebay.agents,
+    p_limit   integer,
+    p_floor   integer,
+    p_now     timestamptz,
+    p_ready   boolean,
+    p_capped  text[],
+    p_except  bigint[],
+    p_learned forebay.learned
+)
+    returns bigint[]
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The first p_limit tasks in line by effective priority, then by whose customer has had least, then age, then id.
+--
+-- Each task stands where its customer's count will be once the customer's tasks before it have started. A customer without
+-- a count starts from the agent's turn: nobody saves up. With p_ready not those that were not woken yet.
+declare
+    v_turn numeric := (select b.turn from forebay.agent_budgets as b where b.agent = p_agent.agent);
+begin
+    return array(
+        with ranked as (
+            select
+                t as task, forebay._effective_priority(p_agent, t, p_now) as priority,
+                forebay._turn_cost((forebay._lined_up(p_agent, t, p_learned, p_now)).uses) as cost
+            from forebay._shares(p_agent.agent, p_limit, p_now, p_ready, p_except) as t
+            where t.customer is null or t.customer <> all(p_capped)
+        ), counted as (
+            select
+                r.*,
+                coalesce(c.served, v_turn) - r.cost + sum(r.cost) over (
+                    partition by (r.task).customer order by r.priority desc, (r.task).created_at, (r.task).task_id
+                ) as turn
+            from ranked as r
+            left join forebay.customer_turns as c on c.agent = p_agent.agent and c.customer = coalesce((r.task).customer, '')
+        )
+        select (c.task).task_id
+        from counted as c
+        where p_floor is null or c.priority >= p_floor
+        order by c.priority desc, c.turn, (c.task).created_at, (c.task).task_id
+        limit p_limit
+    );
+end;
+$function$;
+
+comment on function forebay._fair_order is 'The first p_limit tasks in line by effective priority, then by whose customer has had least, then age, then id.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_fair_order.sql', 'repeatable', '71b7627298baa9e84dda2c11cc0e7ba4260d8d0329cb8c5f932a20cc27c933b4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_fits.sql
+create or replace function forebay._fits(p_is_first boolean, p_tokens numeric, p_level numeric, p_burst numeric)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether a bucket that has p_level left admits a task that needs p_tokens.
+--
+-- A task larger than the burst is admitted as the first of its claim when the bucket is full, and takes it into debt:
+-- never a silent endless wait. A null level means that tokens are not limited.
+select p_level is null or p_tokens <= p_level or (p_is_first and p_tokens > p_burst and p_level >= p_burst);
+$function$;
+
+comment on function forebay._fits is 'Whether a bucket that has p_level left admits a task that needs p_tokens.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_fits.sql', 'repeatable', 'c5126e3abbff33ca93825cff7d141a297ff02ea4b42f6fd4bc2e2108a3722446', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_fitting.sql
+create or replace function forebay._fitting(
+    p_agent forebay.agents,
+    p_line  forebay.lined_up[],
+    p_limit integer,
+    p_now   timestamptz
+)
+    returns forebay.fit
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Which of the tasks in p_line may start now, p_limit of them at most: the one rule of admission, the agent's room aside.
+--
+-- In the order of the line, each that fits beside those before it may. One that does not fit is passed, unless it has
+-- waited reserve_after: then nothing behind it may start. A spend cap never holds up the tasks behind.
+--
+-- Returns  their places in p_line, and what keeps the first of the others back; reason null: nothing does
+declare
+    v_fit   forebay.fit;
+    v_stop  forebay.fit;
+    v_level numeric := case when p_agent.max_tpm is not null then (forebay._levels(p_agent, p_now)).tokens end;
+    v_rooms forebay.quota_room[] := case when p_agent.quotas <> '{}' then
+        array(select r from forebay._quota_rooms(p_agent, p_now) as r)
+    else '{}' end;
+    v_caps  forebay.spend_cap[] := case when forebay._has_caps(p_agent) then array(
+        select c from forebay._caps(p_agent, array(select distinct l.customer from unnest(p_line) as l), p_now) as c
+    ) else '{}' end;
+    v_pace  double precision := case when v_rooms <> '{}' then
+        (forebay._learned(p_agent.agent)).tokens_per_second::double precision
+    end;
+    v_task  forebay.lined_up;
+begin
+    v_fit.places := array[]::integer[];
+    for v_place in 1 .. cardinality(p_line) loop
+        exit when cardinality(v_fit.places) = p_limit;
+        v_task := p_line[v_place];
+        v_stop := forebay._hindrance(p_agent, v_task, v_fit.places = '{}', v_level, v_rooms, v_caps, v_pace);
+        if v_stop.reason is null then
+            v_fit.places := v_fit.places || v_place;
+            v_level := v_level - (v_task.uses).input_tokens - (v_task.uses).output_tokens;
+            v_rooms := forebay._take_room(v_rooms, v_task.uses, v_pace);
+            v_caps := forebay._take_money(v_caps, v_task);
+        else
+            v_stop.places := v_fit.places;
+            v_fit := case when v_fit.reason is null then v_stop else v_fit end;
+            exit when v_stop.reason <> 'spend_cap' and v_task.waited >= p_agent.reserve_after;
+        end if;
+    end loop;
+    return v_fit;
+end;
+$function$;
+
+comment on function forebay._fitting is 'Which of the tasks in p_line may start now, p_limit of them at most: the one rule of admission, the agent''s room aside.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_fitting.sql', 'repeatable', 'beac65c23b2b7bf202cbe39194a259c8d7e071a258de074479608910e1913c72', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_flight_state.sql
+create or replace function forebay._flight_state(
+    p_agent           text,
+    p_pace            numeric,
+    out tasks         bigint,
+    out tokens        bigint,
+    out projected_tpm bigint
+)
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How many of the agent's tasks are processing, what they were estimated at, and what they will still use within a minute.
+--
+-- p_pace is how many tokens a task of the agent uses in a second; null when that is not known: it may use all at once.
+begin
+    select
+        count(*), coalesce(sum(a.estimated_tokens), 0)::bigint,
+        ceil(coalesce(sum(least(rest.input_tokens + rest.output_tokens, p_pace * 60)), 0))::bigint
+    into tasks, tokens, projected_tpm
+    from forebay.task_attempts as a
+    cross join lateral forebay._remaining(a) as rest
+    where a.agent = p_agent and a.finished_at is null;
+end;
+$function$;
+
+comment on function forebay._flight_state is
+'How many of the agent''s tasks are processing, what they were estimated at, and what they will still use within a minute.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_flight_state.sql', 'repeatable', 'd17be853f83c1475bef7433cbdcb766ac09e61ec865122c71a486ef11f7d2098', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_fold_quota.sql
+create or replace function forebay._fold_quota(p_quota text, p_now timestamptz)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Add the quota's settlements to its ledger, each to the slot of its call; the caller holds the quota's lock.
+--
+-- What has left a window already is dropped. A bucket keeps the moment of its level, so that it is cut to its burst only
+-- after the settlement.
+--
+-- Writes  forebay.quota_slots, forebay.quota_limits, forebay.quota_settlements
+begin
+    with gone as (
+        delete from forebay.quota_settlements as s
+        where s.quota = p_quota
+        returning s.called_at, s.requests, s.input_tokens, s.output_tokens
+    ), windows as (
+        insert into forebay.quota_slots as s (quota, unit, period, slot_at, used)
+        select
+            l.quota, l.unit, l.period, forebay._slot_at(l.period, g.called_at) as slot_at,
+            sum(forebay._in_unit(l.unit, g.requests, g.input_tokens, g.output_tokens)) as used
+        from forebay.quota_limits as l
+        cross join gone as g
+        where l.quota = p_quota and l.kind = 'window'
+            and forebay._slot_at(l.period, g.called_at) > p_now - forebay._window_length(l.period)
+        group by l.quota, l.unit, l.period, forebay._slot_at(l.period, g.called_at)
+        on conflict (quota, unit, period, slot_at) do update set used = greatest(0, s.used + excluded.used)
+    )
+    update forebay.quota_limits as l
+    set level = l.level - bill.used
+    from (
+        select b.unit, b.period, sum(forebay._in_unit(b.unit, g.requests, g.input_tokens, g.output_tokens)) as used
+        from forebay.quota_limits as b
+        cross join gone as g
+        where b.quota = p_quota and b.kind = 'bucket'
+        group by b.unit, b.period
+    ) as bill
+    where l.quota = p_quota and l.unit = bill.unit and l.period = bill.period and bill.used <> 0;
+end;
+$function$;
+
+comment on function forebay._fold_quota is 'Add the quota''s settlements to its ledger, each to the slot of its call; the caller holds the quota''s lock.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_fold_quota.sql', 'repeatable', 'dd028571f0ef92ade1a16988d4a2ef8bceb843352daf35a07030a633f4c0e586', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_fold_spend.sql
+create or replace function forebay._fold_spend()
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Add the noted spending up by day, agent and customer; when somebody else is at it, leave it to them.
+--
+-- An entry is deleted and added in one statement: whoever reads both tables in one statement sees it once. Only the holder
+-- of the lock writes here, so it never waits, and a rollback undoes both.
+--
+-- Writes  forebay.spend_entries, forebay.daily_spend
+-- Locks   an advisory lock, without waiting
+begin
+    if not pg_try_advisory_xact_lock(hashtextextended('forebay.daily_spend', 0)) then
+        return;
+    end if;
+    with folded as (
+        delete from forebay.spend_entries as e returning e.*
+    )
+    insert into forebay.daily_spend as d (day, agent, customer, usd)
+    select forebay._utc_day(f.spent_at), f.agent, f.customer, sum(f.usd)
+    from folded as f
+    group by forebay._utc_day(f.spent_at), f.agent, f.customer
+    on conflict (day, agent, customer) do update set usd = d.usd + excluded.usd;
+end;
+$function$;
+
+comment on function forebay._fold_spend is 'Add the noted spending up by day, agent and customer; when somebody else is at it, leave it to them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_fold_spend.sql', 'repeatable', '3b77910284d7b0a807dd6c9cf4db028ff89f64780a4c7421b7b523fb44c7a404', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_forget_calls.sql
+create or replace function forebay._forget_calls(p_now timestamptz)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Fold in what waits for quotas that nobody locks, and remove slots and open calls that count no more.
+--
+-- An attempt that crashed keeps its calls until they have left every window: usage that comes late still settles them.
+--
+-- Writes  forebay.quota_slots, forebay.quota_limits, forebay.quota_settlements, forebay.attempt_calls
+-- Locks   quotas, skipping what somebody else holds
+declare
+    v_quota text;
+begin
+    for v_quota in select q.quota from forebay.quotas as q order by q.quota for no key update skip locked loop
+        perform forebay._fold_quota(v_quota, p_now);
+        delete from forebay.quota_slots as s
+        where s.quota = v_quota and s.slot_at <= p_now - forebay._window_length(s.period);
+    end loop;
+    delete from forebay.attempt_calls as c
+    using forebay.task_attempts as a
+    where a.attempt_id = c.attempt_id and a.finished_at is not null
+        and c.granted_at <= p_now - forebay._window_length('1 day');
+end;
+$function$;
+
+comment on function forebay._forget_calls is 'Fold in what waits for quotas that nobody locks, and remove slots and open calls that count no more.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_forget_calls.sql', 'repeatable', '543e95f7ef09a1df90e2286c3556f69f276a5e4c815ea5d5a03f4986578acca4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_forget_refusals.sql
+create or replace function forebay._forget_refusals(p_now timestamptz)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Remove the refusals that count no more: five minutes after its pause a share is whole again.
+--
+-- Writes  forebay.refusals
+-- Locks   the refusals, skipping what somebody else holds
+begin
+    delete from forebay.refusals as r
+    where r.refusal_id in (
+        select p.refusal_id from forebay.refusals as p
+        where p.paused_until < p_now - interval '5 minutes'
+        for update skip locked
+    );
+end;
+$function$;
+
+comment on function forebay._forget_refusals is 'Remove the refusals that count no more: five minutes after its pause a share is whole again.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_forget_refusals.sql', 'repeatable', 'c006e9c78c9eb5ff6cb5d5281decfcf84059625e7be9e82703218e7d255a4caa', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_free_at.sql
+create or replace function forebay._free_at(
+    p_quota   text,
+    p_unit    text,
+    p_period  interval,
+    p_rate    numeric,
+    p_missing numeric,
+    p_now     timestamptz
+)
+    returns timestamptz
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- When a limit will have so much more room if nothing else happens: as slots leave the window, or at p_rate a second.
+--
+-- Returns  null where that is not known: the room of open calls comes with their reports
+begin
+    if p_period = '0' then
+        return null;
+    elsif p_rate is not null then
+        return p_now + make_interval(secs => least(p_missing / nullif(p_rate, 0), 3155760000)::double precision);
+    end if;
+    return (
+        select min(passing.slot_at) + forebay._window_length(p_period)
+        from (
+            select s.slot_at, sum(s.used) over (order by s.slot_at) as freed
+            from forebay.quota_slots as s
+            where s.quota = p_quota and s.unit = p_unit and s.period = p_period
+                and s.slot_at > p_now - forebay._window_length(p_period)
+        ) as passing
+        where passing.freed >= p_missing
+    );
+end;
+$function$;
+
+comment on function forebay._free_at is 'When a limit will have so much more room if nothing else happens: as slots leave the window, or at p_rate a second.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_free_at.sql', 'repeatable', 'c3b1fdaa7f2b9fe47bb4de68cf1f8cebbc899f124cf4a6f681db7700ff6509cc', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_get_agent.sql
+create or replace function forebay._get_agent(p_agent text)
+    returns forebay.agents
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The agent of that name, to the letter: the copy of p_agent is compared by the default collation.
+--
+-- Errors  22023  p_agent is null
+--         QF301  there is none
+declare
+    v_name  text := p_agent;
+    v_agent forebay.agents;
+begin
+    if p_agent is null then
+        raise exception 'p_agent must not be null' using errcode = '22023';
+    end if;
+    select a.* into v_agent from forebay.agents as a where a.agent = v_name;
+    if not found then
+        raise exception 'agent "%" does not exist', left(p_agent, 200)
+            using errcode = 'QF301', hint = 'Register it with forebay.register_agent, or see forebay.agent_status().';
+    end if;
+    return v_agent;
+end;
+$function$;
+
+comment on function forebay._get_agent is 'The agent of that name, to the letter: the copy of p_agent is compared by the default collation.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_get_agent.sql', 'repeatable', '7bd9baf71d420bc9044e02d8d9a06fcb4fe1960d03168ddcf473ec13a2ff2b61', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_get_attempt.sql
+create or replace function forebay._get_attempt(p_attempt_id bigint)
+    returns forebay.task_attempts
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The attempt of that id.
+--
+-- Errors  22023  p_attempt_id is null
+--         QF304  there is none
+declare
+    v_attempt forebay.task_attempts;
+begin
+    if p_attempt_id is null then
+        raise exception 'p_attempt_id must not be null' using errcode = '22023';
+    end if;
+    select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_attempt_id;
+    if not found then
+        raise exception 'attempt % does not exist', p_attempt_id
+            using errcode = 'QF304', hint = 'forebay.dequeue answers with attempt_id beside task_id.';
+    end if;
+    return v_attempt;
+end;
+$function$;
+
+comment on function forebay._get_attempt is 'The attempt of that id.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_get_attempt.sql', 'repeatable', 'fc2a2167cc87ae79b74d68c51172e99cb4b53992fa4d9ce23097258a47d34afb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_get_batch.sql
+create or replace function forebay._get_batch(p_batch_id bigint)
+    returns forebay.batches
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The batch of that id.
+--
+-- Errors  22023  p_batch_id is null
+--         QF302  there is none
+declare
+    v_batch forebay.batches;
+begin
+    if p_batch_id is null then
+        raise exception 'p_batch_id must not be null' using errcode = '22023';
+    end if;
+    select b.* into v_batch from forebay.batches as b where b.batch_id = p_batch_id;
+    if not found then
+        raise exception 'batch % does not exist', p_batch_id
+            using errcode = 'QF302', hint = 'forebay.open_batch opens one.';
+    end if;
+    return v_batch;
+end;
+$function$;
+
+comment on function forebay._get_batch is 'The batch of that id.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_get_batch.sql', 'repeatable', '07688b3d7f07308ef032d81b5584e5b6c4b4062a81202492a8db34fde63408bf', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_get_effective.sql
+create or replace function forebay._get_effective(p_agent text, p_now timestamptz)
+    returns forebay.agents
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The agent with the limits and the pause that hold at p_now: as configured, and as a provider's refusals lower them.
+--
+-- Where neither the agent nor a quota limits what runs at once, what ran when the provider refused is the limit to start from.
+--
+-- Errors  22023  p_agent is null
+--         QF301  there is no such agent
+declare
+    v_agent    forebay.agents := forebay._get_agent(p_agent);
+    v_throttle forebay.throttle := forebay._throttle(v_agent, p_now);
+begin
+    if v_throttle.paused_until > coalesce(v_agent.paused_until, '-infinity') then
+        v_agent.paused_until := v_throttle.paused_until;
+        v_agent.pause_reason := v_throttle.reason;
+    end if;
+    if v_throttle.share < 1 then
+        v_agent.max_concurrent_tasks := forebay._lowered(
+            coalesce(v_agent.max_concurrent_tasks, v_throttle.in_flight), v_throttle.share
+        )::integer;
+        v_agent.max_tpm := forebay._lowered(v_agent.max_tpm, v_throttle.share);
+        v_agent.max_rpm := forebay._lowered(v_agent.max_rpm, v_throttle.share)::integer;
+    end if;
+    return v_agent;
+end;
+$function$;
+
+comment on function forebay._get_effective is 'The agent with the limits and the pause that hold at p_now: as configured, and as a provider''s refusals lower them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_get_effective.sql', 'repeatable', 'cba2d943e1cd1620ba09de167ba7fe7c317c33e4f6e72f9f7c0ea85eb7e898cb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_get_task.sql
+create or replace function forebay._get_task(p_task_id bigint)
+    returns forebay.tasks
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The task of that id.
+--
+-- Errors  22023  p_task_id is null
+--         QF303  there is none
+declare
+    v_task forebay.tasks;
+begin
+    if p_task_id is null then
+        raise exception 'p_task_id must not be null' using errcode = '22023';
+    end if;
+    select t.* into v_task from forebay.tasks as t where t.task_id = p_task_id;
+    if not found then
+        raise exception 'task % does not exist', p_task_id
+            using errcode = 'QF303', hint = 'forebay.list_tasks() has the ids.';
+    end if;
+    return v_task;
+end;
+$function$;
+
+comment on function forebay._get_task is 'The task of that id.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_get_task.sql', 'repeatable', '30a9c110ca13ef8bffe364086364c57e823a968ae2aa350ccc62d948def7f861', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_give_back.sql
+create or replace function forebay._give_back(
+    p_task         forebay.tasks,
+    p_agent        forebay.agents,
+    p_error        jsonb,
+    p_retryable    boolean,
+    p_retry_in     interval,
+    p_is_unspent   boolean
+)
+    returns text
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Move a processing task whose attempt has ended without success: back in line, or to failed.
+--
+-- p_retry_in null means the agent's backoff; p_is_unspent takes the attempt back, and counts a release instead.
+--
+-- Returns  the task's status after it
+-- Writes   forebay.tasks
+declare
+    v_now       timestamptz := forebay._now();
+    v_may_retry boolean := p_is_unspent
+        or p_retryable and forebay._may_retry(p_agent, p_task.attempt_count, p_task.max_attempts);
+    v_delay     interval := coalesce(
+        forebay._exact(p_retry_in), forebay._backoff(p_agent.backoff_base, p_agent.backoff_max, p_task.attempt_count)
+    );
+begin
+    update forebay.tasks as t
+    set status = case when v_may_retry then 'enqueued' else 'failed' end,
+        attempt_id = null, locked_by = null,
+        attempt_count = t.attempt_count - p_is_unspent::integer,
+        release_count = t.release_count + p_is_unspent::integer,
+        error = case when p_is_unspent then t.error else p_error end,
+        finished_at = case when not v_may_retry then greatest(v_now, t.created_at) end,
+        available_at = case when v_may_retry then v_now + v_delay else t.available_at end,
+        is_ready = v_may_retry and v_delay = interval '0'
+    where t.task_id = p_task.task_id;
+    return case when v_may_retry then 'enqueued' else 'failed' end;
+end;
+$function$;
+
+comment on function forebay._give_back is 'Move a processing task whose attempt has ended without success: back in line, or to failed.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_give_back.sql', 'repeatable', '64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_grant_call.sql
+create or replace function forebay._grant_call(
+    p_attempt forebay.task_attempts,
+    p_quotas  text[],
+    p_call_id text,
+    p_input   bigint,
+    p_output  bigint,
+    p_now     timestamptz
+)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Charge a call to every limit of the quotas, once while it is open; the caller holds the quotas' locks and the attempt's.
+--
+-- Writes  forebay.task_attempts, forebay.attempt_calls, forebay.quota_slots, forebay.quota_limits
+begin
+    update forebay.task_attempts as a
+    set asks_first = true, call_asked_at = null, call_input_tokens = null, call_output_tokens = null, call_quota = null,
+        call_wait_until = null, held_up = a.held_up + coalesce(p_now - p_attempt.call_asked_at, '0')
+    where a.attempt_id = p_attempt.attempt_id and (not a.asks_first or a.call_wait_until is not null);
+
+    insert into forebay.attempt_calls (attempt_id, call_no, call_id, granted_at, input_tokens, output_tokens)
+    select p_attempt.attempt_id, coalesce(max(c.call_no), 0) + 1, p_call_id, p_now, p_input, p_output
+    from forebay.attempt_calls as c
+    where c.attempt_id = p_attempt.attempt_id
+    having p_quotas <> '{}' and not coalesce(bool_or(c.call_id = p_call_id and not c.is_over), false);
+    if not found then
+        return;
+    end if;
+
+    insert into forebay.quota_slots as s (quota, unit, period, slot_at, used)
+    select l.quota, l.unit, l.period, forebay._slot_at(l.period, p_now), forebay._in_unit(l.unit, 1, p_input, p_output)
+    from forebay.quota_limits as l
+    where l.quota = any(p_quotas) and l.kind = 'window'
+    on conflict (quota, unit, period, slot_at) do update set used = s.used + excluded.used;
+
+    update forebay.quota_limits as l
+    set level = now.room - forebay._in_unit(l.unit, 1, p_input, p_output), refilled_at = greatest(p_now, l.refilled_at)
+    from forebay._quota_limits(
+        array(select b.quota from forebay.quota_limits as b where b.quota = any(p_quotas) and b.kind = 'bucket'), p_now
+    ) as now
+    where l.quota = now.quota and l.unit = now.unit and l.period = now.period and l.kind = 'bucket';
+end;
+$function$;
+
+comment on function forebay._grant_call is 'Charge a call to every limit of the quotas, once while it is open; the caller holds the quotas'' locks and the attempt''s.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_grant_call.sql', 'repeatable', 'bd2bf27f63c410208a77646117b1402e3d150b546cee84838a7ae8566cccd26e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_has_caps.sql
+create or replace function forebay._has_caps(p_agent forebay.agents)
+    returns boolean
+    language sql
+    stable
+    security invoker
+as $function$
+-- Whether money could keep a task of the agent from starting: the agent has a cap, or any customer has.
+select p_agent.max_usd_per_day is not null
+    or exists (select from forebay.customers as c where c.max_usd_per_day is not null);
+$function$;
+
+comment on function forebay._has_caps is 'Whether money could keep a task of the agent from starting: the agent has a cap, or any customer has.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_has_caps.sql', 'repeatable', 'a8c683dbce9ab59eb7581e6f69e054759d268b9b003b3b62c9e404928ca8becd', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_head.sql
+create or replace function forebay._head(p_agent text, p_now timestamptz)
+    returns forebay.tasks
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The first task in the agent's line, those that are due by p_now and not woken yet included; null when nothing waits.
+declare
+    v_head forebay.tasks;
+begin
+    select h.* into v_head
+    from (
+        (
+            select t.* from forebay.tasks as t
+            where t.agent = p_agent and t.status = 'enqueued' and t.is_ready
+            order by t.priority desc, t.created_at, t.task_id
+            limit 1
+        )
+        union all
+        (
+            select t.* from forebay.tasks as t
+            where t.agent = p_agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now
+            order by t.priority desc, t.created_at, t.task_id
+            limit 1
+        )
+    ) as h
+    order by h.priority desc, h.created_at, h.task_id
+    limit 1;
+    return v_head;
+end;
+$function$;
+
+comment on function forebay._head is 'The first task in the agent''s line, those that are due by p_now and not woken yet included; null when nothing waits.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_head.sql', 'repeatable', '0fa29a8e81305b9d8376a201a150267cccdcd27b4f5ee5c2abd912669854753d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_hindrance.sql
+create or replace function forebay._hindrance(
+    p_agent    forebay.agents,
+    p_task     forebay.lined_up,
+    p_is_first boolean,
+    p_level    numeric,
+    p_rooms    forebay.quota_room[],
+    p_caps     forebay.spend_cap[],
+    p_pace     double precision
+)
+    returns forebay.fit
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What keeps the task from starting, given what is left of the agent's bucket, of its quotas and of the caps; reason null: nothing.
+--
+-- A task larger than an idle quota has room for is admitted nonetheless: nothing would ever make it fit.
+declare
+    v_tokens bigint := (p_task.uses).input_tokens + (p_task.uses).output_tokens;
+    v_fit    forebay.fit;
+begin
+    if not forebay._fits(p_is_first, v_tokens, p_level, forebay._token_burst(p_agent)) then
+        return (null, 'out_of_tokens', p_task.task_id, p_agent.agent, 'tokens', v_tokens, p_level, p_agent.max_tpm,
+            interval '1 minute')::forebay.fit;
+    end if;
+    if p_caps <> '{}' then
+        select
+            null::integer[], 'spend_cap', p_task.task_id, coalesce(c.customer, p_agent.agent), 'usd', (p_task.uses).usd, c.has, c.amount,
+            interval '1 day'
+        into v_fit
+        from unnest(p_caps) as c
+        where (c.customer is null or c.customer = p_task.customer) and (c.has <= 0 or (p_task.uses).usd > c.has)
+        order by c.customer nulls last
+        limit 1;
+    end if;
+    if v_fit.reason is null and p_rooms <> '{}' then
+        select
+            null::integer[], 'quota', p_task.task_id, r.quota, r.unit, needs.amount::numeric, r.room::numeric, r.amount::numeric, r.period
+        into v_fit
+        from unnest(p_rooms) as r
+        cross join lateral forebay._need(r.unit, r.seconds, p_task.uses, p_pace) as needs (amount)
+        where needs.amount > r.room and not (r.is_idle and r.amount > 0)
+        order by (needs.amount - r.room) / greatest(r.amount, 1) desc, r.quota, r.unit, r.period
+        limit 1;
+    end if;
+    return v_fit;
+end;
+$function$;
+
+comment on function forebay._hindrance is 'What keeps the task from starting, given what is left of the agent''s bucket, of its quotas and of the caps; reason null: nothing.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_hindrance.sql', 'repeatable', 'b9a70eb6464f53c9632949b2919d2eb3f61aa19e5acc6667b193728607e893e1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_in_flight.sql
+create or replace function forebay._in_flight(
+    p_quotas          text[],
+    out quotas        text[],
+    out pace          numeric,
+    out calls         numeric,
+    out input_tokens  numeric,
+    out output_tokens numeric
+)
+    returns setof record
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What each attempt in flight that draws on one of the quotas is still expected to use.
+--
+-- An attempt that has ended uses nothing more; what it was charged stays charged.
+--
+-- Returns  one row an attempt; pace is the share of the rest that it uses in a second, null when that is not known
+begin
+    return query
+    select
+        g.quotas, learned.tokens_per_second / nullif(rest.input_tokens + rest.output_tokens, 0),
+        rest.calls, rest.input_tokens, rest.output_tokens
+    from forebay.agents as g
+    cross join lateral forebay._learned(g.agent) as learned
+    inner join forebay.task_attempts as a on a.agent = g.agent and a.finished_at is null
+    cross join lateral forebay._remaining(a) as rest
+    where g.quotas && p_quotas;
+end;
+$function$;
+
+comment on function forebay._in_flight is 'What each attempt in flight that draws on one of the quotas is still expected to use.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_in_flight.sql', 'repeatable', '06e9202d6b4e648d4a8823283d937488ea68e8d388221bb8d4181e76c7a43551', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_in_unit.sql
+create or replace function forebay._in_unit(p_unit text, p_calls numeric, p_input numeric, p_output numeric)
+    returns numeric
+    language sql
+    immutable
+    security invoker
+as $function$
+-- How much so many calls and tokens count in a limit's unit.
+select case p_unit
+    when 'tokens' then p_input + p_output
+    when 'input_tokens' then p_input
+    when 'output_tokens' then p_output
+    else p_calls
+end;
+$function$;
+
+comment on function forebay._in_unit is 'How much so many calls and tokens count in a limit''s unit.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_in_unit.sql', 'repeatable', 'fc2b161e8d67c7d70d88986283a2f085de919f0e74038d3bb5b8aeac99d66c94', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_in_use.sql
+create or replace function forebay._in_use(p_agent text, p_at_most integer default null)
+    returns bigint
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How many tasks of the agent are processing, counted up to p_at_most (null: all of them).
+begin
+    return (
+        select count(*)
+        from (select 1 from forebay.task_attempts as a where a.agent = p_agent and a.finished_at is null limit p_at_most) as open
+    );
+end;
+$function$;
+
+comment on function forebay._in_use is 'How many tasks of the agent are processing, counted up to p_at_most (null: all of them).';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_in_use.sql', 'repeatable', 'c8790fb5345e871914d116c638a4d307972084fb9bc5a1cac61f8abcf5a49908', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_is_copy.sql
+create or replace function forebay._is_copy(p_installation forebay.installation)
+    returns boolean
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Whether this database is a branch, or a copy that was restored in another cluster than it was installed in.
+begin
+    return p_installation.is_branch or p_installation.system_identifier <> forebay._cluster();
+end;
+$function$;
+
+comment on function forebay._is_copy is 'Whether this database is a branch, or a copy that was restored in another cluster than it was installed in.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_copy.sql', 'repeatable', 'a16d5c03b1f76d519b8dd00c4238eb98c3b6a2739cb4328067abd00fe2e70bfd', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_is_expired.sql
+create or replace function forebay._is_expired(
+    p_attempt        forebay.task_attempts,
+    p_now            timestamptz,
+    p_adoption_grace interval,
+    p_report_grace   interval
+)
+    returns boolean
+    language sql
+    stable
+    security invoker
+as $function$
+-- Whether an open attempt has lost its right to the task: deadline passed, lease run out, or run ended without a report.
+select
+    p_attempt.deadline_at <= p_now
+    or p_attempt.run_ended_at + p_report_grace <= p_now
+    or p_attempt.lease_expires_at
+    + case when forebay._is_external(p_attempt.launcher) then p_adoption_grace else interval '0' end <= p_now;
+$function$;
+
+comment on function forebay._is_expired is 'Whether an open attempt has lost its right to the task: deadline passed, lease run out, or run ended without a report.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_expired.sql', 'repeatable', 'b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_is_external.sql
+create or replace function forebay._is_external(p_launcher text)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether the launcher's runs live on outside the driver, so that another driver can adopt them.
+select p_launcher = 'lakeflow';
+$function$;
+
+comment on function forebay._is_external is 'Whether the launcher''s runs live on outside the driver, so that another driver can adopt them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_external.sql', 'repeatable', '5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_is_limited.sql
+create or replace function forebay._is_limited(p_agent forebay.agents)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether admission for the agent has anything to count, and so needs the agent's lock.
+select p_agent.max_concurrent_tasks is not null or p_agent.max_tpm is not null or p_agent.max_rpm is not null
+    or p_agent.quotas <> '{}' or p_agent.max_usd_per_day is not null or p_agent.is_fair_by_customer;
+$function$;
+
+comment on function forebay._is_limited is 'Whether admission for the agent has anything to count, and so needs the agent''s lock.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_limited.sql', 'repeatable', '52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_is_refused.sql
+create or replace function forebay._is_refused(p_error jsonb)
+    returns boolean
+    language sql
+    stable
+    security invoker
+as $function$
+-- Whether that error of an attempt was a provider's refusal, which is not paid for.
+select exists (
+    select from forebay.error_policies as p where p.kind = p_error ->> 'kind' and not p.spends_attempt
+);
+$function$;
+
+comment on function forebay._is_refused is 'Whether that error of an attempt was a provider''s refusal, which is not paid for.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_refused.sql', 'repeatable', 'c48a664f43dcd0cdfa1bc454716a96bcb708a96951d1a33fc43114f16599eeb7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_is_weighed.sql
+create or replace function forebay._is_weighed(p_agent forebay.agents)
+    returns boolean
+    language sql
+    stable
+    security invoker
+as $function$
+-- Whether what a task will use decides if it may start: by the agent's bucket, its quotas, or anybody's spend cap.
+select p_agent.max_tpm is not null or p_agent.quotas <> '{}' or forebay._has_caps(p_agent);
+$function$;
+
+comment on function forebay._is_weighed is 'Whether what a task will use decides if it may start: by the agent''s bucket, its quotas, or anybody''s spend cap.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_weighed.sql', 'repeatable', 'aa0bc8479853b3f7fbd13a2af918058a4b2095cc46366ce083423badf79afb71', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_json_boolean.sql
+create or replace function forebay._json_boolean(p_document jsonb, p_key text)
+    returns boolean
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The truth value under p_key, null where it is absent or null.
+--
+-- Errors  22023  something else stands there
+begin
+    if coalesce(jsonb_typeof(p_document -> p_key), 'null') not in ('null', 'boolean') then
+        raise exception '"%" must be true or false, not %', p_key, left((p_document -> p_key)::text, 60)
+            using errcode = '22023';
+    end if;
+    return (p_document ->> p_key)::boolean;
+end;
+$function$;
+
+comment on function forebay._json_boolean is 'The truth value under p_key, null where it is absent or null.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_json_boolean.sql', 'repeatable', 'a769eaa3a99ba7bf2bb0b51107d5b8bd2f880cbe03f932e1c5c10e75a246196e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_json_integer.sql
+create or replace function forebay._json_integer(
+    p_document jsonb,
+    p_key      text,
+    p_from     bigint default -9223372036854775808,
+    p_to       bigint default 9223372036854775807
+)
+    returns bigint
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The whole number under p_key, null where it is absent or null.
+--
+-- Errors  22023  something else stands there, or a number outside p_from to p_to
+declare
+    v_number numeric := forebay._json_number(p_document, p_key);
+begin
+    if v_number <> trunc(v_number) or v_number not between p_from and p_to then
+        raise exception '"%" must be a whole number from % to %, not %', p_key, p_from, p_to, left(v_number::text, 60)
+            using errcode = '22023';
+    end if;
+    return v_number::bigint;
+end;
+$function$;
+
+comment on function forebay._json_integer is 'The whole number under p_key, null where it is absent or null.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_json_integer.sql', 'repeatable', 'aa89010552744c1f8531110d1ff75fbf302d3f7b3c90de56fa26ec9d05963fe6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_json_name.sql
+create or replace function forebay._json_name(p_document jsonb, p_key text, p_max integer)
+    returns text
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The text under p_key, which is not empty and has at most p_max characters; null where it is absent or null.
+--
+-- Errors  22023  something else stands there
+declare
+    v_text text := forebay._json_text(p_document, p_key);
+begin
+    if char_length(v_text) not between 1 and p_max then
+        raise exception '"%" must have 1 to % characters', p_key, p_max using errcode = '22023';
+    end if;
+    return v_text;
+end;
+$function$;
+
+comment on function forebay._json_name is 'The text under p_key, which is not empty and has at most p_max characters; null where it is absent or null.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_json_name.sql', 'repeatable', 'a0b3eed59e65b0591bd4f5704c3e6ef60fa68219e808eca9f4f1b0698e44ede5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_json_number.sql
+create or replace function forebay._json_number(p_document jsonb, p_key text)
+    returns numeric
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The number under p_key, null where it is absent or null; a string that spells a number counts as one.
+--
+-- Errors  22023  something else stands there
+declare
+    v_type text := coalesce(jsonb_typeof(p_document -> p_key), 'null');
+    v_text text := p_document ->> p_key;
+begin
+    if v_type = 'null' then
+        return null;
+    end if;
+    if v_type = 'number' or (v_type = 'string' and v_text ~ '^[[:space:]]*[+-]?[0-9]{1,40}([.][0-9]{1,40})?[[:space:]]*$') then
+        return v_text::numeric;
+    end if;
+    raise exception '"%" must be a number, not %', p_key, left((p_document -> p_key)::text, 60) using errcode = '22023';
+end;
+$function$;
+
+comment on function forebay._json_number is 'The number under p_key, null where it is absent or null; a string that spells a number counts as one.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_json_number.sql', 'repeatable', 'dcd95cc0a395edf41a4c5d74ff8aadebccdfa853c68cebce1dc2a9f6ab99a695', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_json_text.sql
+create or replace function forebay._json_text(p_document jsonb, p_key text)
+    returns text
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The text under p_key, null where it is absent or null.
+--
+-- Errors  22023  something else stands there
+begin
+    if coalesce(jsonb_typeof(p_document -> p_key), 'null') not in ('null', 'string') then
+        raise exception '"%" must be a string, not %', p_key, jsonb_typeof(p_document -> p_key) using errcode = '22023';
+    end if;
+    return p_document ->> p_key;
+end;
+$function$;
+
+comment on function forebay._json_text is 'The text under p_key, null where it is absent or null.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_json_text.sql', 'repeatable', 'b6d9b9a01a4d1b56a80d552adfbb0d6c7c3a07ba672d8fbe043afdec50e15f5c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_json_time.sql
+create or replace function forebay._json_time(p_document jsonb, p_key text)
+    returns timestamptz
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The time under p_key (ISO 8601 with its offset), null where it is absent or null.
+--
+-- Errors  22023  something else stands there, or a time without an offset, which would mean the session's zone
+declare
+    v_text text := forebay._json_text(p_document, p_key);
+begin
+    if v_text is null then
+        return null;
+    end if;
+    if v_text !~ '^[[:space:]]*[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}.*(Z|z|[+-][0-9]{2}(:?[0-9]{2})?)[[:space:]]*$' then
+        raise exception '"%" must be a time like 2026-01-31T12:00:00Z, not "%"', p_key, left(v_text, 60)
+            using errcode = '22023';
+    end if;
+    begin
+        return v_text::timestamptz;
+    exception when data_exception then
+        raise exception '"%" is no time that exists: "%"', p_key, left(v_text, 60) using errcode = '22023';
+    end;
+end;
+$function$;
+
+comment on function forebay._json_time is 'The time under p_key (ISO 8601 with its offset), null where it is absent or null.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_json_time.sql', 'repeatable', 'b1d3406939b8c43b6e7dfc1744e19655cdca0193c41106914fdec157031a6838', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_judge_call.sql
+create or replace function forebay._judge_call(
+    p_attempt forebay.task_attempts,
+    p_agent   forebay.agents,
+    p_call_id text,
+    p_input   bigint,
+    p_output  bigint,
+    p_now     timestamptz
+)
+    returns forebay.call_permit
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Whether a call may go now: when it is open already, or the agent is not paused and every limit of its quotas lets it.
+--
+-- Room may come sooner than foreseen, from calls that end, or that used less than they were granted. So a call looks again
+-- after half a second (a twelfth of a shorter period, a twentieth of a second where calls are counted), and a hundredth
+-- more for each call before it: no more than about 100 looks a second, however many wait.
+declare
+    v_pause     forebay.throttle;
+    v_hindrance record;
+    v_wait      interval := interval '5 seconds';
+    v_permit    forebay.call_permit;
+begin
+    v_permit.decision := 'go';
+    if exists (
+        select from forebay.attempt_calls as c where c.attempt_id = p_attempt.attempt_id and c.call_id = p_call_id and not c.is_over
+    ) then
+        return v_permit;
+    end if;
+    v_pause := forebay._throttle(p_agent, p_now);
+    if v_pause.paused_until > p_now then
+        v_permit.reason := v_pause.reason;
+        v_permit.wait_until := v_pause.paused_until;
+    else
+        select h.* into v_hindrance from forebay._call_hindrance(p_attempt, p_agent.quotas, p_input, p_output, p_now) as h;
+        if v_hindrance.quota is null then
+            return v_permit;
+        end if;
+        v_permit.quota := v_hindrance.quota;
+        v_permit.unit := v_hindrance.unit;
+        v_permit.needs := v_hindrance.needs;
+        v_permit.has := v_hindrance.room;
+        v_permit.reason := case
+            when v_hindrance.needs <= v_hindrance.room then 'calls that have waited longer go first'
+            else 'the quota has no room for it now'
+        end;
+        v_permit.wait_until := v_hindrance.free_at;
+        v_wait := case
+            when v_hindrance.period = '0' then interval '50 milliseconds'
+            else least(interval '500 milliseconds', v_hindrance.period / 12)
+        end + v_hindrance.calls * interval '10 milliseconds';
+    end if;
+    v_permit.decision := 'wait';
+    v_permit.wait_until := least(
+        greatest(coalesce(v_permit.wait_until, 'infinity'), p_now + interval '5 milliseconds'), p_now + v_wait
+    );
+    v_permit.waits := v_permit.wait_until - p_now;
+    return v_permit;
+end;
+$function$;
+
+comment on function forebay._judge_call is 'Whether a call may go now: when it is open already, or the agent is not paused and every limit of its quotas lets it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_judge_call.sql', 'repeatable', 'd4ff583038db2967d904dc81b75a9e0ba833eb41b20a1bf23308a55956099a58', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_last_minute.sql
+create or replace function forebay._last_minute(p_agent text, p_now timestamptz, out starts bigint, out tokens bigint)
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How many of the agent's tasks were started within the last minute, and how many tokens its calls of that minute used.
+--
+-- Calls count when they are reported. Those of an attempt that ran for over a minute and did not succeed leave with its end.
+declare
+    v_since timestamptz := p_now - interval '1 minute';
+begin
+    select count(*) into starts
+    from forebay.task_attempts as a
+    where a.agent = p_agent and a.started_at > v_since;
+
+    select coalesce(sum(coalesce(u.input_tokens, 0) + coalesce(u.output_tokens, 0)), 0)::bigint into tokens
+    from (
+        select a.attempt_id, a.started_at from forebay.task_attempts as a where a.agent = p_agent and a.finished_at is null
+        union
+        select a.attempt_id, a.started_at from forebay.task_attempts as a where a.agent = p_agent and a.started_at > v_since
+        union
+        select a.attempt_id, a.started_at from forebay.task_attempts as a
+        where a.agent = p_agent and a.finished_at > v_since and a.status = 'succeeded' and a.is_usage_known
+    ) as recent
+    inner join forebay.attempt_usage as u
+        on u.attempt_id = recent.attempt_id and u.source = forebay._usage_source(recent.attempt_id)
+    where forebay._called_at(u, recent.started_at) > v_since;
+end;
+$function$;
+
+comment on function forebay._last_minute is
+'How many of the agent''s tasks were started within the last minute, and how many tokens its calls of that minute used.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_last_minute.sql', 'repeatable', '602aea63544344058cec050d456dac64fe22b5b8b6daf9495f3aad282d43e98b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_last_refusal.sql
+create or replace function forebay._last_refusal(p_agent text, p_quota text)
+    returns forebay.refusals
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The refusal that counts: of a quota, or (p_quota null) of an agent alone, the one whose pause ends last; null without any.
+declare
+    v_agent   text := p_agent;
+    v_quota   text := p_quota;
+    v_refusal forebay.refusals;
+begin
+    if v_quota is null then
+        select r.* into v_refusal
+        from forebay.refusals as r
+        where r.agent = v_agent and r.quota is null
+        order by r.paused_until desc, r.refusal_id desc
+        limit 1;
+    else
+        select r.* into v_refusal
+        from forebay.refusals as r
+        where r.quota = v_quota
+        order by r.paused_until desc, r.refusal_id desc
+        limit 1;
+    end if;
+    return v_refusal;
+end;
+$function$;
+
+comment on function forebay._last_refusal is 'The refusal that counts: of a quota, or (p_quota null) of an agent alone, the one whose pause ends last; null without any.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_last_refusal.sql', 'repeatable', 'a35fcd0d9407232bc6ca3c1b57706f8df63add61a4f0707842ca04be188de486', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_learned.sql
+create or replace function forebay._learned(p_agent text)
+    returns forebay.learned
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What the agent's recent finished attempts say of the next ones.
+--
+-- Each number is the median (of an even count the lower one) over the latest 50 that succeeded and whose usage is known,
+-- so that no single one moves it far. Below 10 nothing is learned: as estimated, four fifths of it input. The ratios are in
+-- thousandths, from tasks with an estimate above 0 if 10 have one; their sum is held between 100 and 10,000.
+declare
+    v_agent   text := p_agent;
+    v_learned forebay.learned;
+    v_rated   bigint;
+    v_sum     bigint;
+    v_bounded bigint;
+begin
+    select
+        count(*)::integer, count(l.estimate),
+        percentile_disc(0.5) within group (order by div(l.input * 1000::numeric, l.estimate)::bigint),
+        percentile_disc(0.5) within group (order by div(l.output * 1000::numeric, l.estimate)::bigint),
+        percentile_disc(0.5) within group (order by l.input), percentile_disc(0.5) within group (order by l.output),
+        percentile_disc(0.5) within group (order by l.calls),
+        percentile_disc(0.5) within group (order by round((l.input + l.output) / l.seconds, 3)) filter (where l.seconds > 0),
+        bool_and(l.asks_first),
+        percentile_disc(0.5) within group (order by round(l.cost_usd * 1000000 / nullif(l.input + l.output, 0), 6))
+    into
+        v_learned.samples, v_rated, v_learned.input_permille, v_learned.output_permille, v_learned.typical_input,
+        v_learned.typical_output, v_learned.calls, v_learned.tokens_per_second, v_learned.asks_first,
+        v_learned.usd_per_m_tokens
+    from (
+        select
+            a.used_input_tokens as input, a.used_output_tokens as output, a.used_calls::numeric as calls, a.asks_first,
+            a.cost_usd, extract(epoch from a.finished_at - a.started_at - a.held_up) as seconds,
+            (select nullif(t.estimated_tokens, 0) from forebay.tasks as t where t.task_id = a.task_id) as estimate
+        from forebay.task_attempts as a
+        where a.agent = v_agent and a.status = 'succeeded' and a.is_usage_known
+        order by a.finished_at desc, a.attempt_id desc
+        limit 50
+    ) as l;
+
+    if v_learned.samples < 10 then
+        v_learned := (v_learned.samples, null, null, null, null, 1, null, false, null)::forebay.learned;
+    end if;
+    if v_rated < 10 then
+        v_learned.input_permille := 800;
+        v_learned.output_permille := 200;
+    end if;
+    v_sum := v_learned.input_permille + v_learned.output_permille;
+    v_bounded := least(10000, greatest(100, v_sum));
+    if v_sum = 0 then
+        v_learned.input_permille := 80;
+        v_learned.output_permille := 20;
+    elsif v_bounded <> v_sum then
+        v_learned.input_permille := div(v_learned.input_permille * v_bounded::numeric, v_sum)::bigint;
+        v_learned.output_permille := v_bounded - v_learned.input_permille;
+    end if;
+    v_learned.usd_per_m_tokens := coalesce(v_learned.usd_per_m_tokens, forebay._dearest_usd_per_m(forebay._now()));
+    return v_learned;
+end;
+$function$;
+
+comment on function forebay._learned is 'What the agent''s recent finished attempts say of the next ones.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_learned.sql', 'repeatable', 'ffea92f5f93928596b37b37b3c3245cf2c7d1a279084ac41572fd3842a8ce95d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_levels.sql
+create or replace function forebay._levels(
+    p_agent      forebay.agents,
+    p_now        timestamptz,
+    out tokens   numeric,
+    out requests numeric,
+    out folded   bigint[]
+)
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The levels of the agent's two buckets as of p_now, with its settlements folded in at the moment each was made.
+--
+-- Returns  null levels where there is no such limit; folded: the settlements that the level contains
+declare
+    v_budget     forebay.agent_budgets;
+    v_settlement forebay.agent_settlements;
+    v_burst      numeric := forebay._token_burst(p_agent);
+    v_at         timestamptz;
+begin
+    select b.* into v_budget from forebay.agent_budgets as b where b.agent = p_agent.agent;
+    requests := forebay._refill(
+        v_budget.requests, forebay._request_burst(p_agent), p_agent.max_rpm, v_budget.refilled_at, p_now
+    );
+    if p_agent.max_tpm is null then
+        return;
+    end if;
+
+    tokens := v_budget.tokens;
+    v_at := v_budget.refilled_at;
+    for v_settlement in
+        select s.* from forebay.agent_settlements as s
+        where s.agent = p_agent.agent
+        order by s.settled_at, s.settlement_id
+    loop
+        tokens := forebay._refill(tokens, v_burst, p_agent.max_tpm, v_at, v_settlement.settled_at);
+        tokens := least(v_burst, tokens + v_settlement.tokens);
+        v_at := greatest(v_at, v_settlement.settled_at);
+        folded := folded || v_settlement.settlement_id;
+    end loop;
+    tokens := forebay._refill(tokens, v_burst, p_agent.max_tpm, v_at, p_now);
+end;
+$function$;
+
+comment on function forebay._levels is 'The levels of the agent''s two buckets as of p_now, with its settlements folded in at the moment each was made.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_levels.sql', 'repeatable', '8679dfb0a58ae6df64599eeb460c795171291b4a674084ca890f11cb3dc84257', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_limits.sql
+create or replace function forebay._limits()
+    returns forebay.installation
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The one row of settings; read apart, so that no plan of a busy query has to join it.
+declare
+    v_limits forebay.installation;
+begin
+    select i.* into v_limits from forebay.installation as i;
+    return v_limits;
+end;
+$function$;
+
+comment on function forebay._limits is 'The one row of settings; read apart, so that no plan of a busy query has to join it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_limits.sql', 'repeatable', '26f8cac4223dcfb4aa4ebe397c8e59c6da73af30ee3859a472b6b281e8be2296', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_line.sql
+create or replace function forebay._line(
+    p_agent forebay.agents,
+    p_limit integer,
+    p_floor integer,
+    p_now   timestamptz,
+    p_locks boolean
+)
+    returns forebay.lined_up[]
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The first p_limit tasks in the agent's line that have priority p_floor and more (null: any).
+--
+-- With p_locks those that nobody else holds; without it, those that are due and not woken yet stand in line too. Tasks of a
+-- customer whose cap is reached do not.
+--
+-- Locks  with p_locks the tasks, without waiting
+declare
+    v_learned forebay.learned;
+    v_capped  text[] := array[]::text[];
+begin
+    if forebay._is_weighed(p_agent) then
+        v_learned := forebay._learned(p_agent.agent);
+        v_capped := forebay._capped_customers(p_now);
+    end if;
+    if p_agent.aging is not null or p_agent.is_fair_by_customer then
+        return forebay._ranked_line(p_agent, p_limit, p_floor, p_now, p_locks, v_capped, v_learned);
+    end if;
+    return forebay._strict_line(p_agent, p_limit, p_floor, p_now, p_locks, v_capped, v_learned);
+end;
+$function$;
+
+comment on function forebay._line is 'The first p_limit tasks in the agent''s line that have priority p_floor and more (null: any).';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_line.sql', 'repeatable', '411e472b85fa83a86c35184f1a5e8096ef71bc4b4e0ca41a71ba090398635872', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_line_key.sql
+create or replace function forebay._line_key(p_agent text)
+    returns bigint
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The key of the advisory lock of those who put tasks in the agent's line: shared by all of them, so that a change of how
+-- the line is kept, or how long it may be, comes before or after each.
+select hashtextextended('forebay.line ' || p_agent, 0);
+$function$;
+
+comment on function forebay._line_key is 'The key of the advisory lock of those who put tasks in the agent''s line: shared by all of them, so that a change of how the line is kept, or how long it may be, comes before or after each.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_line_key.sql', 'repeatable', 'e550d2a752f5f98e463ce2a2c9a32e1bb76a0636e704d953652380dd548457ab', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_line_state.sql
+create or replace function forebay._line_state(
+    p_agent       text,
+    p_now         timestamptz,
+    out waiting   bigint,
+    out delayed   bigint,
+    out oldest_at timestamptz
+)
+    language sql
+    stable
+    security invoker
+as $function$
+-- How many of the agent's tasks wait and since when, those that are due and not woken yet included; and how many are delayed.
+select
+    count(*) filter (where t.is_due), count(*) filter (where not t.is_due), min(t.created_at) filter (where t.is_due)
+from (
+    select true as is_due, r.created_at from forebay.tasks as r
+    where r.agent = p_agent and r.status = 'enqueued' and r.is_ready
+    union all
+    select d.available_at <= p_now, d.created_at from forebay.tasks as d
+    where d.agent = p_agent and d.status = 'enqueued' and not d.is_ready
+) as t;
+$function$;
+
+comment on function forebay._line_state is
+'How many of the agent''s tasks wait and since when, those that are due and not woken yet included; and how many are delayed.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_line_state.sql', 'repeatable', '38d3a3c88181685b45d1c93546e68fe74e675a72b3fb7a03cfa2b54109036924', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_lined_up.sql
+create or replace function forebay._lined_up(
+    p_agent   forebay.agents,
+    p_task    forebay.tasks,
+    p_learned forebay.learned,
+    p_now     timestamptz
+)
+    returns forebay.lined_up
+    language sql
+    stable
+    security invoker
+as $function$
+-- The task as it stands in line; where nobody weighs what it will use (p_learned is null), that is its estimate.
+select (
+    p_task.task_id, forebay._effective_priority(p_agent, p_task, p_now), p_task.created_at, p_task.customer,
+    greatest(interval '0', p_now - greatest(p_task.created_at, p_task.available_at)),
+    forebay._estimate(p_agent, p_task),
+    case
+        when (p_learned).samples is not null then forebay._expect(p_agent, p_learned, p_task.estimated_tokens)
+        else (1, forebay._estimate(p_agent, p_task), 0, 0)::forebay.expected_use
+    end
+)::forebay.lined_up;
+$function$;
+
+comment on function forebay._lined_up is 'The task as it stands in line; where nobody weighs what it will use (p_learned is null), that is its estimate.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_lined_up.sql', 'repeatable', '341b5a9854e8ab4f94ab3920acdec59cad5288d802f3c84628ec036fcaddd826', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_lock_agent.sql
+create or replace function forebay._lock_agent(p_agent text, p_waits boolean)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Lock the agent to admit for it: alone, by its budget row, when it has limits; beside others when there is nothing to count.
+--
+-- The shared lock of an agent without limits is an advisory one, since a shared row lock would write; _lock_definition
+-- excludes both. Whether there are limits is read again under the lock: a first one may have come meanwhile.
+--
+-- Errors  55P03  somebody else holds it, and p_waits is false
+declare
+    v_is_limited boolean := forebay._is_limited(forebay._get_effective(p_agent, forebay._now()));
+begin
+    if v_is_limited and p_waits then
+        perform 1 from forebay.agent_budgets as b where b.agent = p_agent for no key update;
+    elsif v_is_limited then
+        perform 1 from forebay.agent_budgets as b where b.agent = p_agent for no key update nowait;
+    elsif p_waits then
+        perform pg_advisory_xact_lock_shared(forebay._agent_key(p_agent));
+    elsif not pg_try_advisory_xact_lock_shared(forebay._agent_key(p_agent)) then
+        raise lock_not_available using message = format('agent "%s" is being changed', p_agent);
+    end if;
+    if not v_is_limited and forebay._is_limited(forebay._get_effective(p_agent, forebay._now())) then
+        perform forebay._lock_agent(p_agent, p_waits);
+    end if;
+end;
+$function$;
+
+comment on function forebay._lock_agent is 'Lock the agent to admit for it: alone, by its budget row, when it has limits; beside others when there is nothing to count.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_lock_agent.sql', 'repeatable', '41d51c730a01d6d2ae04f2949580da2c7c92a0ad347c3e1ad50867eb5679aa3e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_lock_attempt.sql
+create or replace function forebay._lock_attempt(p_attempt_id bigint)
+    returns forebay.held_attempt
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Lock an attempt's task, then the attempt and the task's current attempt by id; return task and attempt as they are then.
+--
+-- Errors  22023  p_attempt_id is null
+--         QF304  there is no such attempt
+declare
+    v_task    forebay.tasks;
+    v_attempt forebay.task_attempts;
+begin
+    v_attempt := forebay._get_attempt(p_attempt_id);
+    select t.* into v_task from forebay.tasks as t where t.task_id = v_attempt.task_id for no key update;
+    perform 1 from forebay.task_attempts as a
+    where a.attempt_id in (p_attempt_id, v_task.attempt_id)
+    order by a.attempt_id
+    for no key update;
+    return (v_task, forebay._get_attempt(p_attempt_id))::forebay.held_attempt;
+end;
+$function$;
+
+comment on function forebay._lock_attempt is 'Lock an attempt''s task, then the attempt and the task''s current attempt by id; return task and attempt as they are then.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_lock_attempt.sql', 'repeatable', '7223dafda72c4c0d5c2855bc73e5d5b08bc1a2b15d59ef97bb5d48325ac8122c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_lock_customers.sql
+create or replace function forebay._lock_customers(p_customers text[], p_waits boolean)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Lock those of the customers that have a cap, by name.
+--
+-- Errors  55P03  somebody else is admitting for one of them, and p_waits is false
+begin
+    if p_waits then
+        perform 1 from forebay.customers as c
+        where c.customer = any(p_customers) and c.max_usd_per_day is not null
+        order by c.customer
+        for no key update;
+    else
+        perform 1 from forebay.customers as c
+        where c.customer = any(p_customers) and c.max_usd_per_day is not null
+        order by c.customer
+        for no key update nowait;
+    end if;
+end;
+$function$;
+
+comment on function forebay._lock_customers is 'Lock those of the customers that have a cap, by name.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_lock_customers.sql', 'repeatable', '9162de0cc1f07345bbffe171f59fc8f05039ff13cc6e17bebd970abdcbf1a5af', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_lock_definition.sql
+create or replace function forebay._lock_definition(p_agent text)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Lock an agent, or every one (p_agent null) by name, against admissions: it waits for those that are under way.
+declare
+    v_agent text;
+begin
+    for v_agent in
+        select p_agent where p_agent is not null
+        union all
+        (select a.agent from forebay.agents as a where p_agent is null order by a.agent)
+    loop
+        perform pg_advisory_xact_lock(forebay._agent_key(v_agent));
+    end loop;
+    perform 1 from forebay.agent_budgets as b
+    where p_agent is null or b.agent = p_agent
+    order by b.agent
+    for no key update;
+end;
+$function$;
+
+comment on function forebay._lock_definition is 'Lock an agent, or every one (p_agent null) by name, against admissions: it waits for those that are under way.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_lock_definition.sql', 'repeatable', 'bdce51e1f5876c48acc110fe5cac424333d934121af9121b2ad542e29e91d81f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_lock_end_of_line.sql
+create or replace function forebay._lock_end_of_line(p_agent forebay.agents)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Let one transaction at a time add to the line of an agent that has max_waiting.
+--
+-- Errors  25001  the transaction is not READ COMMITTED: it could not count what others added
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'tasks of agent "%" can only be enqueued at READ COMMITTED', p_agent.agent
+            using errcode = '25001', hint = 'Only so many of them may wait, and another level cannot count what others add.';
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended('forebay.end of line ' || p_agent.agent, 0));
+end;
+$function$;
+
+comment on function forebay._lock_end_of_line is 'Let one transaction at a time add to the line of an agent that has max_waiting.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_lock_end_of_line.sql', 'repeatable', 'b1d36b027060c5ab4dcf4dcd849287b6bc59ab32262c4e03398033027d58a62e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_lock_quotas.sql
+create or replace function forebay._lock_quotas(p_agent forebay.agents, p_waits boolean)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Lock the quotas that the agent draws on, by name, and fold in what was settled meanwhile.
+--
+-- The lock is a statement of its own: what is read after it holds all that earlier holders wrote.
+--
+-- Writes  forebay.quota_slots, forebay.quota_limits, forebay.quota_settlements
+-- Locks   the quotas, by name
+-- Errors  55P03  somebody else holds one, and p_waits is false
+declare
+    v_quota text;
+begin
+    if p_agent.quotas = '{}' then
+        return;
+    elsif p_waits then
+        perform 1 from forebay.quotas as q where q.quota = any(p_agent.quotas) order by q.quota for no key update;
+    else
+        perform 1 from forebay.quotas as q where q.quota = any(p_agent.quotas) order by q.quota for no key update nowait;
+    end if;
+    foreach v_quota in array p_agent.quotas loop
+        perform forebay._fold_quota(v_quota, forebay._now());
+    end loop;
+end;
+$function$;
+
+comment on function forebay._lock_quotas is 'Lock the quotas that the agent draws on, by name, and fold in what was settled meanwhile.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_lock_quotas.sql', 'repeatable', 'cc76e52192d82bb1861f9a6e6d6c99965a2e583eb168e8fdd63b4f594a4389ed', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_lock_tasks.sql
+create or replace function forebay._lock_tasks(p_task_ids bigint[], p_attempt_ids bigint[] default '{}')
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Lock the tasks by id, then by id their current attempts and those of p_attempt_ids.
+--
+-- The attempts in a statement of their own: only a snapshot taken after the tasks are held shows which are current.
+begin
+    perform 1 from forebay.tasks as t
+    where t.task_id = any(p_task_ids)
+    order by t.task_id
+    for no key update;
+
+    perform 1 from forebay.task_attempts as a
+    where a.attempt_id = any(
+        p_attempt_ids || array(select t.attempt_id from forebay.tasks as t where t.task_id = any(p_task_ids))
+    )
+    order by a.attempt_id
+    for no key update;
+end;
+$function$;
+
+comment on function forebay._lock_tasks is 'Lock the tasks by id, then by id their current attempts and those of p_attempt_ids.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_lock_tasks.sql', 'repeatable', '1bb59ed43fc4a526ebc6360901fbccf3e9b9c0fe92e791a235dcbb1d2e861a71', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_lowered.sql
+create or replace function forebay._lowered(p_limit bigint, p_share numeric)
+    returns bigint
+    language sql
+    immutable
+    security invoker
+as $function$
+-- A share of a limit, in whole units: at least 1, but 0 stays 0 and no limit (null) none.
+select case when p_limit is not null then least(p_limit, greatest(1, floor(p_limit * p_share)))::bigint end;
+$function$;
+
+comment on function forebay._lowered is 'A share of a limit, in whole units: at least 1, but 0 stays 0 and no limit (null) none.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_lowered.sql', 'repeatable', '01f4c6b016366973edb35b75bb5e0a0a00ec872b7339f3a8c35f626c88aac944', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_match_keys.sql
+create or replace function forebay._match_keys(p_rows forebay.tasks[])
+    returns setof forebay.enqueued_task
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say which task each row of an insertion became: itself, or the one that had its idempotency key before.
+--
+-- Errors  40001  the task with the key went away at this moment
+--         QF201  the task with the key has another payload
+declare
+    v_match record;
+begin
+    for v_match in
+        select
+            r.ordinal,
+            r.task_id as wanted_id,
+            r.idempotency_key,
+            case when r.idempotency_key is null then r.task_id else t.task_id end as task_id,
+            t.payload <> r.payload as differs
+        from (select n.*, row_number() over () as ordinal from unnest(p_rows) as n) as r
+        left join forebay.tasks as t on t.agent = r.agent and t.idempotency_key = r.idempotency_key
+        order by r.ordinal
+    loop
+        if v_match.task_id is null then
+            raise exception 'task %: the task with key "%" went away at this moment', v_match.ordinal, v_match.idempotency_key
+                using errcode = '40001', hint = 'Try again.';
+        end if;
+        if v_match.differs then
+            raise exception 'task %: key "%" was used before with another payload, for task %',
+                v_match.ordinal, v_match.idempotency_key, v_match.task_id
+                using errcode = 'QF201', hint = 'Use one key for one piece of work, or leave it out.';
+        end if;
+        return next (v_match.ordinal::integer, v_match.task_id, v_match.task_id = v_match.wanted_id)::forebay.enqueued_task;
+    end loop;
+end;
+$function$;
+
+comment on function forebay._match_keys is 'Say which task each row of an insertion became: itself, or the one that had its idempotency key before.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_match_keys.sql', 'repeatable', 'c10bf1077ec8cc4237b0ac0014b744421a4ba41dcb12708e309d6e235367e8a6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_matching_tasks.sql
+create or replace function forebay._matching_tasks(
+    p_from      timestamptz,
+    p_to        timestamptz,
+    p_statuses  text[],
+    p_agents    text[],
+    p_customers text[]
+)
+    returns setof forebay.tasks
+    language sql
+    stable
+    security invoker
+as $function$
+-- The tasks that the five filters let through; a null filter lets all through. Inlined into its callers, so it pins no path.
+select t.*
+from forebay.tasks as t
+where (p_from is null or t.created_at >= p_from)
+    and (p_to is null or t.created_at < p_to)
+    and (p_statuses is null or t.status = any(p_statuses))
+    and (p_agents is null or t.agent = any(p_agents))
+    and (p_customers is null or t.customer = any(p_customers));
+$function$;
+
+comment on function forebay._matching_tasks is 'The tasks that the five filters let through; a null filter lets all through. Inlined into its callers, so it pins no path.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_matching_tasks.sql', 'repeatable', 'b3eebffa8f759b257bfe8793811bf96d3fd1e4f23a37d4d181026835318136d3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_may_defer.sql
+create or replace function forebay._may_defer(p_agent forebay.agents, p_task forebay.tasks, p_now timestamptz)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether the task may be deferred once more: not too often, and not too long after it was deferred first.
+select p_task.deferral_count < p_agent.max_deferrals
+    and p_now < coalesce(p_task.deferred_since, p_now) + forebay._exact(p_agent.max_deferral_time);
+$function$;
+
+comment on function forebay._may_defer is 'Whether the task may be deferred once more: not too often, and not too long after it was deferred first.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_may_defer.sql', 'repeatable', 'bc0d72ace88cb297ee3c4de996a5ea35fad97f5711331187c4fb7b802de11b18', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_may_dispatch.sql
+create or replace function forebay._may_dispatch()
+    returns boolean
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Whether tasks may start here: in what was installed, and in a copy that an operator opened in this cluster.
+begin
+    return (
+        select not forebay._is_copy(i) or coalesce(i.opened_in = forebay._cluster(), false)
+        from forebay.installation as i
+    );
+end;
+$function$;
+
+comment on function forebay._may_dispatch is 'Whether tasks may start here: in what was installed, and in a copy that an operator opened in this cluster.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_may_dispatch.sql', 'repeatable', '53d8c44d0fab321981410328d384ab1eaab4e92c47813ebc8ebc79733716450a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_may_retry.sql
+create or replace function forebay._may_retry(p_agent forebay.agents, p_attempt_count integer, p_max_attempts integer)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether a task that spent p_attempt_count attempts has one left; its own p_max_attempts goes before the agent's.
+select p_attempt_count < coalesce(p_max_attempts, p_agent.max_attempts);
+$function$;
+
+comment on function forebay._may_retry is 'Whether a task that spent p_attempt_count attempts has one left; its own p_max_attempts goes before the agent''s.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_may_retry.sql', 'repeatable', 'ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_may_start.sql
+create or replace function forebay._may_start(p_task forebay.tasks, p_at timestamptz)
+    returns boolean
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Whether a dequeue at p_at would take the enqueued task if nothing changed before: it asks what dequeue asks.
+--
+-- Only those before it are looked at, 100 at most: a task behind as many depends on others anyway.
+declare
+    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_at);
+    v_limit integer;
+begin
+    if p_task.available_at > p_at or v_agent.paused_until > p_at then
+        return false;
+    end if;
+    v_limit := least(forebay._room(v_agent, p_at), forebay._count_ahead(p_task, p_at) + 1, 100);
+    return v_limit > 0 and exists (
+        select from unnest(forebay._pick(v_agent, v_limit, null, p_at, false)) as p where p.task_id = p_task.task_id
+    );
+end;
+$function$;
+
+comment on function forebay._may_start is 'Whether a dequeue at p_at would take the enqueued task if nothing changed before: it asks what dequeue asks.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_may_start.sql', 'repeatable', 'aedd273507581b35bf794b94c09cf4a67063069e09013a80bc9d20ac4a522e56', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_measure.sql
+create or replace function forebay._measure(p_attempt_id bigint)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Add up what the attempt's calls used, on its row; the caller holds it.
+--
+-- An unknown number adds nothing, and then the usage as a whole is not known. A call that used nothing, such as one that
+-- the provider refused, is none.
+--
+-- Writes  forebay.task_attempts
+declare
+    v_source text := forebay._usage_source(p_attempt_id);
+begin
+    update forebay.task_attempts as a
+    set used_input_tokens = used.input_tokens, used_output_tokens = used.output_tokens, used_calls = used.calls,
+        is_usage_known = used.is_known
+    from (
+        select
+            coalesce(sum(u.input_tokens), 0)::bigint as input_tokens,
+            coalesce(sum(u.output_tokens), 0)::bigint as output_tokens,
+            (count(*) filter (where u.input_tokens + u.output_tokens is distinct from 0 or u.pages > 0))::integer as calls,
+            coalesce(bool_and(u.input_tokens is not null and u.output_tokens is not null), false) as is_known
+        from forebay.attempt_usage as u
+        where u.attempt_id = p_attempt_id and u.source = v_source
+    ) as used
+    where a.attempt_id = p_attempt_id;
+end;
+$function$;
+
+comment on function forebay._measure is 'Add up what the attempt''s calls used, on its row; the caller holds it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_measure.sql', 'repeatable', '2b7db25576d86ae7c361c81269ee13f9da94ab57b95f63a971325204cc6c4876', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_moment_words.sql
+create or replace function forebay._moment_words(p_at timestamptz, p_now timestamptz)
+    returns text
+    language sql
+    stable
+    security invoker
+as $function$
+-- A moment as a sentence names it, in the session's time zone: the day only when it is further than 12 hours off.
+select to_char(
+    p_at,
+    case when p_at between p_now - interval '12 hours' and p_now + interval '12 hours' then '' else 'YYYY-MM-DD ' end
+    || 'HH24:MI:SS TZ'
+);
+$function$;
+
+comment on function forebay._moment_words is
+'A moment as a sentence names it, in the session''s time zone: the day only when it is further than 12 hours off.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_moment_words.sql', 'repeatable', 'c7a9665934a7a9bbf0dc03532a234217d70256f6723ab8f21d3920a27d97aec6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_names.sql
+create or replace function forebay._names(p_names text[], p_name text)
+    returns text[]
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The distinct names of p_names, sorted.
+--
+-- Errors  22023  the array or one of its elements is null, or an element is empty or longer than 200 characters
+begin
+    if p_names is null or array_position(p_names, null) is not null then
+        raise exception '% must not be null or hold null', p_name using errcode = '22023';
+    end if;
+    if exists (select from unnest(p_names) as names (name) where char_length(names.name) not between 1 and 200) then
+        raise exception '% must hold names of 1 to 200 characters', p_name using errcode = '22023';
+    end if;
+    return array(select names.name from unnest(p_names) as names (name) group by names.name order by names.name collate "C");
+end;
+$function$;
+
+comment on function forebay._names is 'The distinct names of p_names, sorted.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_names.sql', 'repeatable', '4b98395b29edf3db3bf636f18c26d2b17235c1ddd70b16a5d42a98c9511bf6f4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_need.sql
+create or replace function forebay._need(
+    p_unit    text,
+    p_seconds double precision,
+    p_uses    forebay.expected_use,
+    p_pace    double precision
+)
+    returns double precision
+    language sql
+    immutable
+    security invoker
+as $function$
+-- How much of a quota's unit a task that starts now will have used in p_seconds, at p_pace tokens a second (null: all of it).
+--
+-- At 0 seconds that is its first call.
+select case
+    when p_unit = 'concurrent_calls' or p_unit = 'requests' and p_seconds = 0 then 1
+    when p_seconds = 0 then ceil(used.amount / greatest(1, p_uses.calls))
+    else greatest(
+        case when p_unit = 'requests' then 1 else 0 end,
+        used.amount * coalesce(least(1, p_seconds * p_pace / nullif(p_uses.input_tokens + p_uses.output_tokens, 0)), 1)
+    )
+end
+from (
+    select forebay._in_unit(p_unit, p_uses.calls, p_uses.input_tokens, p_uses.output_tokens)::double precision as amount
+) as used;
+$function$;
+
+comment on function forebay._need is 'How much of a quota''s unit a task that starts now will have used in p_seconds, at p_pace tokens a second (null: all of it).';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_need.sql', 'repeatable', 'e95e492bb70b71cca03975bcdb15f792ec2eddeb2ca23bb5f8e0b29add798ecb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_next_round.sql
+create or replace function forebay._next_round(p_agents text[], p_launchers text[], p_except text[])
+    returns forebay.serving_round
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The agents whose turn it is: those whose best waiting priority is highest, in random order; null agents when none is left.
+--
+-- Returns  floor: the priority down to which they are served before others come; null when nobody else waits
+declare
+    v_round forebay.serving_round;
+begin
+    with candidates as materialized (
+        select c.agent, c.priority
+        from forebay._candidates(p_agents, p_launchers) as c
+        where c.agent <> all(p_except)
+    ), best as (
+        select max(c.priority) as priority from candidates as c
+    ), rest as (
+        select max(c.priority) as priority from candidates as c, best where c.priority < best.priority
+    )
+    select
+        array_agg(c.agent order by random()),
+        case when count(*) > 1 then best.priority else rest.priority + 1 end,
+        count(*) = 1 and rest.priority is null
+    into v_round
+    from candidates as c
+    inner join best on best.priority = c.priority
+    cross join rest
+    group by best.priority, rest.priority;
+    return v_round;
+end;
+$function$;
+
+comment on function forebay._next_round is 'The agents whose turn it is: those whose best waiting priority is highest, in random order; null agents when none is left.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_next_round.sql', 'repeatable', '262d6c317d5c45df08a0845b96f2e615d330fe4d3ebdab5daffbace029feb89d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_notify.sql
+create or replace function forebay._notify(p_channel text, p_notified_until regclass)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Notify p_channel, unless so many others just did that it would only slow them down.
+--
+-- Every committing notifier takes one lock of the whole cluster, so under load most of them keep silent: the sequence holds
+-- until when notifications have been spent, each costs 5 ms, and up to 20 may be spent ahead. When the rate is low nobody
+-- is silenced. When it is high another notification follows within milliseconds, and listeners look once more after their
+-- last wake-up. The clock here is the real one: a test's clock may stand still.
+--
+-- Writes  the sequence p_notified_until, which is shared and not transactional
+declare
+    v_now_ms bigint := (extract(epoch from clock_timestamp()) * 1000)::bigint;
+    v_until  bigint := coalesce(pg_sequence_last_value(p_notified_until), 0);
+begin
+    if v_until between v_now_ms + 100 and v_now_ms + 1000 then
+        return;
+    end if;
+    perform setval(p_notified_until, case when v_until > v_now_ms + 1000 then v_now_ms else greatest(v_until, v_now_ms) end + 5);
+    perform pg_notify(p_channel, '');
+end;
+$function$;
+
+comment on function forebay._notify is 'Notify p_channel, unless so many others just did that it would only slow them down.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_notify.sql', 'repeatable', '5dc8fa1ba0122aac03a0ae92b7902a731df763d15b7d1a65ff628ab8a71b01cd', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_now.sql
+create or replace function forebay._now()
+    returns timestamptz
+    language sql
+    volatile
+    security invoker
+as $function$
+-- The one clock: read it once into v_now, after the locks are held.
+--
+-- Tests install another body here; production has no switch that a caller could turn. A clock can step back, so nothing is
+-- written as finished before it was started.
+select clock_timestamp();
+$function$;
+
+comment on function forebay._now is 'The one clock: read it once into v_now, after the locks are held.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_now.sql', 'repeatable', 'f9db6e24961e35a4a3f1017bb5cc80ec05b0133d997195ae743bf43c33e57d30', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_number_words.sql
+create or replace function forebay._number_words(p_number numeric)
+    returns text
+    language sql
+    immutable
+    security invoker
+as $function$
+-- A number as a sentence names it: thousands apart, and up to four decimals of a small one.
+select case
+    when p_number = trunc(p_number) or abs(p_number) >= 100 then to_char(round(p_number), 'FM999,999,999,999,999,990')
+    else trim_scale(round(p_number, 4))::text
+end;
+$function$;
+
+comment on function forebay._number_words is 'A number as a sentence names it: thousands apart, and up to four decimals of a small one.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_number_words.sql', 'repeatable', 'f532a9268dabe3b71a4cafd2315d10cd9fdeb3fecb663cca179351b3790e42a3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_obstacle.sql
+create or replace function forebay._obstacle(p_task forebay.tasks, p_now timestamptz)
+    returns forebay.task_explanation
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The first rule that keeps an enqueued task from starting: one of all its agent's tasks, or of its place in line.
+--
+-- Returns  reason and ahead, and subject, unit, period, needs, has, amount where the rule compares numbers
+declare
+    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
+    v_found forebay.task_explanation;
+begin
+    v_found.reason := forebay._agent_state(v_agent, p_now);
+    if not forebay._may_dispatch() then
+        v_found.reason := 'not_open';
+    elsif v_found.reason not in ('closed', 'paused') and p_task.available_at > p_now then
+        v_found.reason := case when p_task.deferral_count > 0 then 'deferred' else 'delayed' end;
+    elsif v_found.reason = 'full' then
+        v_found.subject := v_agent.agent;
+        v_found.unit := 'tasks';
+        v_found.needs := 1.0;
+        v_found.amount := v_agent.max_concurrent_tasks::numeric;
+        v_found.has := v_found.amount - forebay._in_use(v_agent.agent);
+    elsif v_found.reason = 'out_of_requests' then
+        v_found.subject := v_agent.agent;
+        v_found.unit := 'claims';
+        v_found.period := '1 minute';
+        v_found.needs := 1.0;
+        v_found.amount := v_agent.max_rpm::numeric;
+        v_found.has := (forebay._levels(v_agent, p_now)).requests;
+    elsif v_found.reason not in ('closed', 'paused') then
+        v_found := forebay._place_in_line(p_task, v_agent, p_now);
+    end if;
+    if v_found.reason not in ('delayed', 'deferred') then
+        v_found.ahead := forebay._count_ahead(p_task, p_now);
+    end if;
+    return v_found;
+end;
+$function$;
+
+comment on function forebay._obstacle is 'The first rule that keeps an enqueued task from starting: one of all its agent''s tasks, or of its place in line.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_obstacle.sql', 'repeatable', '394e38c4c398734eff3f04efb69f6f4a482e1d579e5c8e097232e6788986e095', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_open_calls.sql
+create or replace function forebay._open_calls(p_quota text)
+    returns bigint
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How many calls on the quota were granted to attempts that still hold their task, and are not over yet.
+begin
+    return (
+        select count(*)
+        from forebay.agents as g
+        inner join forebay.task_attempts as a on a.agent = g.agent and a.finished_at is null
+        inner join forebay.attempt_calls as c on c.attempt_id = a.attempt_id and not c.is_over
+        where p_quota = any(g.quotas)
+    );
+end;
+$function$;
+
+comment on function forebay._open_calls is 'How many calls on the quota were granted to attempts that still hold their task, and are not over yet.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_open_calls.sql', 'repeatable', 'f5f9ccef9b80ff75c2b86acd45153002cda27b0f7dbae0f7e893fc27b0c728f5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_open_line.sql
+create or replace function forebay._open_line(p_agent text, p_waits boolean, out moved integer, out room integer)
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Take the agent's lock and those of its quotas, and make its line ready: due tasks join it, and where it is full or empty, expired leases too.
+--
+-- Each lock is a statement of its own, and everything is read and counted in later ones: a count in the locking statement
+-- would see the world as it was before the lock was granted.
+--
+-- Returns  how many tasks were moved, and how many may be claimed now
+-- Locks    the agent, then its quotas by name; tasks and attempts without waiting
+-- Errors   55P03  somebody else is admitting for the agent or on a quota of it, and p_waits is false
+declare
+    v_agent forebay.agents;
+    v_now   timestamptz;
+    v_swept forebay.sweep_result;
+begin
+    perform forebay._lock_agent(p_agent, p_waits);
+    perform forebay._lock_quotas(forebay._get_agent(p_agent), p_waits);
+    v_now := forebay._now();
+    v_agent := forebay._get_effective(p_agent, v_now);
+    moved := forebay._wake_due(p_agent, v_now, 10000);
+    room := forebay._room(v_agent, v_now);
+    if room = 0 or (forebay._head(p_agent, v_now)).task_id is null then
+        v_swept := forebay._end_expired(p_agent, 1000);
+        if v_swept.requeued + v_swept.failed > 0 then
+            moved := moved + v_swept.requeued + v_swept.failed;
+            room := forebay._room(v_agent, forebay._now());
+        end if;
+    end if;
+end;
+$function$;
+
+comment on function forebay._open_line is 'Take the agent''s lock and those of its quotas, and make its line ready: due tasks join it, and where it is full or empty, expired leases too.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_open_line.sql', 'repeatable', '28f7a1ae43f34ef4c8255ea5bff83d1bad1ea420b8e52964e813955842baad7a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_outlook_words.sql
+create or replace function forebay._outlook_words(p_answer forebay.task_explanation, p_task forebay.tasks, p_now timestamptz)
+    returns text
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What has to come before a task that waits can start: a moment, or what would still hinder it however long it waited.
+declare
+    v_last forebay.task_explanation;
+begin
+    if p_answer.waiting_until is not null then
+        return 'room is expected at ' || forebay._moment_words(p_answer.waiting_until, p_now);
+    end if;
+    v_last := forebay._obstacle(p_task, p_now + interval '36500 days');
+    return case
+        when v_last.reason in ('ready', 'behind_others', 'reserved') then 'others come first'
+        when v_last.reason <> p_answer.reason then 'after that, ' || forebay._rule_words(v_last, 'it')
+        when v_last.reason = 'spend_cap' then 'an operator can lift the cap for today'
+        else 'tasks that run have to end first'
+    end;
+end;
+$function$;
+
+comment on function forebay._outlook_words is
+'What has to come before a task that waits can start: a moment, or what would still hinder it however long it waited.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_outlook_words.sql', 'repeatable', '375dd3e79cc44d152297c69491dec86a717775623d747f920fec626303da24bb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_output_share.sql
+create or replace function forebay._output_share(p_agent text, p_tokens bigint)
+    returns bigint
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How many of so many tokens are output, by what the agent has learned; rounded up.
+declare
+    v_learned forebay.learned := forebay._learned(p_agent);
+begin
+    return ceil(
+        p_tokens::numeric * v_learned.output_permille / greatest(1, v_learned.input_permille + v_learned.output_permille)
+    )::bigint;
+end;
+$function$;
+
+comment on function forebay._output_share is 'How many of so many tokens are output, by what the agent has learned; rounded up.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_output_share.sql', 'repeatable', '97a9fbd3b8e945476613fa808fae4d7ad2c6877e5771195c2b4b2494e4b5b89a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_own_batch.sql
+create or replace function forebay._own_batch(p_batch_id bigint, p_actor text)
+    returns forebay.batches
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The batch of that id, if p_actor owns it; somebody else's answers as if it did not exist.
+--
+-- Errors  22023  an argument is null
+--         QF302  there is none of p_actor's
+declare
+    v_batch forebay.batches := forebay._get_batch(p_batch_id);
+    v_actor text := p_actor;
+begin
+    if p_actor is null then
+        raise exception 'p_actor must not be null' using errcode = '22023';
+    end if;
+    if v_batch.owner is distinct from v_actor then
+        raise exception 'batch % does not exist', p_batch_id
+            using errcode = 'QF302', hint = 'forebay.open_batch opens one.';
+    end if;
+    return v_batch;
+end;
+$function$;
+
+comment on function forebay._own_batch is 'The batch of that id, if p_actor owns it; somebody else''s answers as if it did not exist.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_own_batch.sql', 'repeatable', '1fb811bbf1cd32dde3a12a05dec0cfa6bfafd07ea42f667f984b4539833f2cf1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_parse_limit.sql
+create or replace function forebay._parse_limit(p_quota text, p_limit jsonb)
+    returns forebay.quota_limits
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Read one limit of a quota, without its level.
+--
+-- A bucket holds at least 1 where it admits anything, so that a single request can pass.
+--
+-- Errors  22023  it is no object, or a key is missing, of a wrong type or out of range
+declare
+    v_limit forebay.quota_limits;
+    v_burst numeric;
+begin
+    if jsonb_typeof(p_limit) <> 'object' then
+        raise exception 'a limit must be an object, not %', jsonb_typeof(p_limit) using errcode = '22023';
+    end if;
+    v_limit.quota := p_quota;
+    v_limit.unit := forebay._json_text(p_limit, 'unit');
+    v_limit.amount := forebay._json_integer(p_limit, 'amount', 0, 1000000000000000);
+    v_limit.kind := coalesce(forebay._json_text(p_limit, 'kind'), 'window');
+    v_burst := forebay._json_number(p_limit, 'burst');
+    if v_limit.unit is null
+        or v_limit.unit not in ('requests', 'tokens', 'input_tokens', 'output_tokens', 'concurrent_calls') then
+        raise exception '"unit" must be requests, tokens, input_tokens, output_tokens or concurrent_calls, not %',
+            coalesce(quote_ident(left(v_limit.unit, 60)), 'null') using errcode = '22023';
+    elsif v_limit.amount is null then
+        raise exception '"amount" is required' using errcode = '22023';
+    elsif v_limit.kind not in ('window', 'bucket') then
+        raise exception '"kind" must be window or bucket, not "%"', left(v_limit.kind, 60) using errcode = '22023';
+    elsif v_burst is not null and (v_limit.kind <> 'bucket' or not (v_burst > 0 and v_burst <= 100)) then
+        raise exception '"burst" must be above 0 and at most 100, and only a bucket has one' using errcode = '22023',
+            hint = 'It is a factor of the amount.';
+    end if;
+
+    if v_limit.unit = 'concurrent_calls' then
+        v_limit.kind := 'count';
+        v_limit.period := '0';
+    else
+        v_limit.period := forebay._parse_period(forebay._json_text(p_limit, 'per'));
+    end if;
+    if v_limit.kind = 'bucket' then
+        v_limit.burst := case when v_limit.amount = 0 then 0 else greatest(1, coalesce(v_burst, 0.8) * v_limit.amount) end;
+    end if;
+    return v_limit;
+end;
+$function$;
+
+comment on function forebay._parse_limit is 'Read one limit of a quota, without its level.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_parse_limit.sql', 'repeatable', 'cb5b4ca20ffa6a16c07aa7d89f96ae08eec48c023d44d34608c3da4a0708db0d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_parse_limits.sql
+create or replace function forebay._parse_limits(p_quota text, p_limits jsonb)
+    returns forebay.quota_limits[]
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Read the limits that register_quota was given.
+--
+-- Errors  22023  p_limits is no array of objects, a key is missing, of a wrong type or out of range, or a limit comes twice
+declare
+    v_item   jsonb;
+    v_limits forebay.quota_limits[] := array[]::forebay.quota_limits[];
+begin
+    if coalesce(jsonb_typeof(p_limits), 'null') <> 'array' then
+        raise exception 'p_limits must be a JSON array of limits' using errcode = '22023';
+    end if;
+    for v_item in select elements.value from jsonb_array_elements(p_limits) as elements loop
+        v_limits := v_limits || forebay._parse_limit(p_quota, v_item);
+    end loop;
+    if (select count(distinct (l.unit, l.period)) from unnest(v_limits) as l) < cardinality(v_limits) then
+        raise exception 'p_limits must not name one unit and period twice' using errcode = '22023';
+    end if;
+    return v_limits;
+end;
+$function$;
+
+comment on function forebay._parse_limits is 'Read the limits that register_quota was given.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_parse_limits.sql', 'repeatable', 'a0b05483ed8fe3c7320991299cbd1c3bc9b2b51b2b1bd03d66ff487a8a4c673f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_parse_period.sql
+create or replace function forebay._parse_period(p_per text)
+    returns interval
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The period of a limit: second, minute, hour, day, or an interval from 1 second to 1 day.
+--
+-- Errors  22023  it is something else
+declare
+    v_period interval;
+begin
+    begin
+        v_period := forebay._exact(
+            case when p_per in ('second', 'minute', 'hour', 'day') then '1 ' || p_per else p_per end::interval
+        );
+    exception when data_exception then
+        v_period := null;
+    end;
+    if v_period is null or v_period not between interval '1 second' and interval '1 day' then
+        raise exception '"per" must be second, minute, hour, day or an interval from 1 second to 1 day, not %',
+            coalesce('"' || left(p_per, 60) || '"', 'null') using errcode = '22023';
+    end if;
+    return v_period;
+end;
+$function$;
+
+comment on function forebay._parse_period is 'The period of a limit: second, minute, hour, day, or an interval from 1 second to 1 day.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_parse_period.sql', 'repeatable', '75114248241eb4454f4c5b0b527d8c1bfe4b864aee859c74eba5d69641767c56', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_parse_task.sql
+create or replace function forebay._parse_task(
+    p_agent     forebay.agents,
+    p_document  jsonb,
+    p_batch     forebay.batches,
+    p_max_bytes integer,
+    p_now       timestamptz
+)
+    returns forebay.tasks
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The row that a task's document asks for, with an id of its own; nothing is written.
+--
+-- Errors  22023  a key is missing, of a wrong type, or out of range
+--         QF402  the payload is too large
+declare
+    v_task forebay.tasks;
+begin
+    if jsonb_typeof(p_document) <> 'object' then
+        raise exception 'a task must be an object, not %', jsonb_typeof(p_document) using errcode = '22023';
+    end if;
+    v_task.payload := p_document -> 'payload';
+    if coalesce(jsonb_typeof(v_task.payload), 'null') = 'null' then
+        raise exception '"payload" is required' using errcode = '22023';
+    end if;
+    perform forebay._require_size(v_task.payload, 'the payload', p_max_bytes);
+
+    v_task.task_id := nextval('forebay.tasks_task_id_seq');
+    v_task.agent := p_agent.agent;
+    v_task.status := 'enqueued';
+    v_task.priority := 0;
+    v_task.batch_id := p_batch.batch_id;
+    v_task.available_at := p_now;
+    v_task.attempt_no := 0;
+    v_task.attempt_count := 0;
+    v_task.release_count := 0;
+    v_task.deferral_count := 0;
+    v_task.is_shared := p_agent.is_fair_by_customer;
+    v_task.created_at := p_now;
+    if p_document ?| array['priority', 'estimated_tokens', 'max_attempts', 'run_after', 'customer', 'idempotency_key'] then
+        v_task.priority := coalesce(forebay._json_integer(p_document, 'priority', -32768, 32767), 0)::smallint;
+        v_task.estimated_tokens := forebay._json_integer(p_document, 'estimated_tokens', 0, 1000000000000);
+        v_task.max_attempts := forebay._json_integer(p_document, 'max_attempts', 1, 1000)::integer;
+        v_task.available_at := greatest(p_now, forebay._json_time(p_document, 'run_after'));
+        v_task.customer := forebay._json_name(p_document, 'customer', 200);
+        v_task.idempotency_key := forebay._json_name(p_document, 'idempotency_key', 500);
+    end if;
+    v_task.is_ready := v_task.available_at <= p_now;
+
+    if p_batch.customer <> v_task.customer then
+        raise exception '"customer" is "%", but the batch belongs to "%"', v_task.customer, p_batch.customer
+            using errcode = '22023', hint = 'Leave it out: a batch''s tasks take its customer.';
+    end if;
+    v_task.customer := coalesce(p_batch.customer, v_task.customer);
+    return v_task;
+end;
+$function$;
+
+comment on function forebay._parse_task is 'The row that a task''s document asks for, with an id of its own; nothing is written.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_parse_task.sql', 'repeatable', 'dcba1e8988d5e2b7995262e24051538f6a11c75fdfd116d1a260a60c97f0020c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_parse_usage.sql
+create or replace function forebay._parse_usage(p_usage jsonb)
+    returns forebay.attempt_usage
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Read one call's usage as a row of attempt_usage, without attempt and time of recording.
+--
+-- Errors  22023  p_usage is no object, or a key is missing, of a wrong type, or out of range
+declare
+    v_call    forebay.attempt_usage;
+    v_latency numeric;
+begin
+    if jsonb_typeof(p_usage) <> 'object' then
+        raise exception 'a call''s usage must be an object, not %', jsonb_typeof(p_usage) using errcode = '22023';
+    end if;
+    v_call.call_id := forebay._json_name(p_usage, 'call_id', 500);
+    v_call.source := coalesce(forebay._json_text(p_usage, 'source'), 'agent');
+    v_call.model := forebay._json_name(p_usage, 'model', 500);
+    v_call.input_tokens := forebay._json_integer(p_usage, 'input_tokens', 0, 1000000000000);
+    v_call.output_tokens := forebay._json_integer(p_usage, 'output_tokens', 0, 1000000000000);
+    v_call.cached_tokens := forebay._json_integer(p_usage, 'cached_tokens', 0, 1000000000000);
+    v_call.pages := forebay._json_number(p_usage, 'pages');
+    v_call.cost_usd := forebay._json_number(p_usage, 'cost_usd');
+    v_call.started_at := forebay._json_time(p_usage, 'started_at');
+    v_latency := forebay._json_number(p_usage, 'latency_ms');
+    v_call.trace_id := forebay._json_name(p_usage, 'trace_id', 500);
+    if v_call.call_id is null then
+        raise exception '"call_id" is required' using errcode = '22023';
+    end if;
+    if v_call.source not in ('agent', 'trace') then
+        raise exception '"source" must be agent or trace, not "%"', left(v_call.source, 60) using errcode = '22023';
+    end if;
+    if v_call.cost_usd not between 0 and 1000000000 or v_call.pages not between 0 and 1000000000
+        or v_latency not between 0 and 1000000000000 then
+        raise exception '"cost_usd" and "pages" must be from 0 to 10^9, and "latency_ms" from 0 to 10^12'
+            using errcode = '22023';
+    end if;
+    v_call.latency_ms := round(v_latency)::bigint;
+    if v_call.cached_tokens > v_call.input_tokens then
+        raise exception '"cached_tokens" (%) are part of "input_tokens" (%)', v_call.cached_tokens, v_call.input_tokens
+            using errcode = '22023', hint = 'Count the cached tokens into the input.';
+    end if;
+    return v_call;
+end;
+$function$;
+
+comment on function forebay._parse_usage is 'Read one call''s usage as a row of attempt_usage, without attempt and time of recording.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_parse_usage.sql', 'repeatable', '6c8dbbd59b059e4fc8193755426fce349655045f2a19c5e12414b7816a9a500a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_pause.sql
+create or replace function forebay._pause(p_agent text, p_until timestamptz, p_reason text, p_actor text)
+    returns integer
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Pause an agent, or every one (p_agent null), until p_until; null resumes. Say how many changed.
+--
+-- Resuming also ends the pauses that a provider asked for.
+--
+-- Writes  forebay.agents, forebay.audit_log, forebay.refusals
+-- Locks   the agents, by name: it waits for admissions that are under way
+declare
+    v_agent   text := p_agent;
+    v_changed text[];
+    v_now     timestamptz;
+begin
+    perform forebay._lock_definition(v_agent);
+    v_now := forebay._now();
+
+    with changed as (
+        update forebay.agents as a
+        set paused_until = p_until, pause_reason = case when p_until is not null then p_reason end
+        where (v_agent is null or a.agent = v_agent)
+            and (
+                p_until is not null or a.paused_until is not null
+                or (forebay._throttle(a, v_now)).paused_until is not null
+            )
+        returning a.agent
+    )
+    select array_agg(c.agent order by c.agent) into v_changed from changed as c;
+    perform forebay._audit(
+        case when p_until is null then 'resume_agent' else 'pause_agent' end, null, changed.agent, p_reason, p_actor,
+        case when p_until is not null then jsonb_build_object('until', p_until) end
+    )
+    from unnest(v_changed) as changed (agent);
+    if p_until is null then
+        perform forebay._end_refusals(v_changed, v_now);
+    end if;
+    return coalesce(cardinality(v_changed), 0);
+end;
+$function$;
+
+comment on function forebay._pause is 'Pause an agent, or every one (p_agent null), until p_until; null resumes. Say how many changed.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_pause.sql', 'repeatable', '3eed227d268c0d148cc033efd816a8e9e0dec2410a2134a809d5cfae7965ed60', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_pay.sql
+create or replace function forebay._pay(p_agent forebay.agents, p_line forebay.lined_up[], p_now timestamptz)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Take what the tasks are expected to use from the agent's buckets.
+--
+-- Writes  forebay.agent_budgets, forebay.agent_settlements
+declare
+    v_levels record;
+begin
+    if p_agent.max_tpm is null and p_agent.max_rpm is null then
+        return;
+    end if;
+    select l.* into v_levels from forebay._levels(p_agent, p_now) as l;
+    update forebay.agent_budgets as b
+    set tokens = v_levels.tokens - bill.tokens, requests = v_levels.requests - cardinality(p_line), refilled_at = p_now
+    from (
+        select sum((l.uses).input_tokens + (l.uses).output_tokens) as tokens from unnest(p_line) as l
+    ) as bill
+    where b.agent = p_agent.agent;
+    delete from forebay.agent_settlements as s where s.settlement_id = any(v_levels.folded);
+end;
+$function$;
+
+comment on function forebay._pay is 'Take what the tasks are expected to use from the agent''s buckets.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_pay.sql', 'repeatable', 'bbed138b63d3e7412682dbfc55ecc8e829ef2f383b24bac73c34f083524784e5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_period_words.sql
+create or replace function forebay._period_words(p_period interval)
+    returns text
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The period of a limit as a sentence names it; null without one.
+select case extract(epoch from p_period)
+    when 1 then 'a second'
+    when 60 then 'a minute'
+    when 3600 then 'an hour'
+    when 86400 then 'a day'
+    else 'in ' || trim_scale(extract(epoch from p_period)) || ' s'
+end;
+$function$;
+
+comment on function forebay._period_words is 'The period of a limit as a sentence names it; null without one.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_period_words.sql', 'repeatable', '92ee5d1afb9fc2dca461cd772c52cd415e6971c10d494f256e87858a77fd0d65', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_pick.sql
+create or replace function forebay._pick(
+    p_agent forebay.agents,
+    p_limit integer,
+    p_floor integer,
+    p_now   timestamptz,
+    p_locks boolean
+)
+    returns forebay.lined_up[]
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The tasks that may start now, in order, p_limit of them at most, of priority p_floor and more (null: any).
+--
+-- Where not all of the first p_limit in line fit, 100 more are looked at.
+--
+-- Locks  with p_locks those that were looked at, without waiting
+declare
+    v_line forebay.lined_up[] := forebay._line(p_agent, p_limit, p_floor, p_now, p_locks);
+    v_fit  forebay.fit;
+begin
+    if v_line = '{}' or not forebay._is_weighed(p_agent) then
+        return v_line;
+    end if;
+    v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now);
+    if v_fit.reason is not null and cardinality(v_line) = p_limit then
+        v_line := forebay._line(p_agent, p_limit + 100, p_floor, p_now, p_locks);
+        v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now);
+    end if;
+    return array(select v_line[places.place] from unnest(v_fit.places) with ordinality as places (place, n) order by places.n);
+end;
+$function$;
+
+comment on function forebay._pick is 'The tasks that may start now, in order, p_limit of them at most, of priority p_floor and more (null: any).';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_pick.sql', 'repeatable', '9784dc94e7413a5bffd41ea6d22b317c665f520da1e1e70ede8b9c840593f82e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_place_in_line.sql
+create or replace function forebay._place_in_line(p_task forebay.tasks, p_agent forebay.agents, p_now timestamptz)
+    returns forebay.task_explanation
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What keeps a task of an agent that has room: a rule that it would break alone, or the tasks before it.
+--
+-- p_agent has the limits that hold at p_now. For reserved, task_id is the task that nobody passes, and the numbers are its.
+--
+-- Returns  reason: out_of_tokens, quota, spend_cap, reserved, behind_others or ready
+declare
+    v_found   forebay.task_explanation;
+    v_learned forebay.learned := forebay._learned(p_agent.agent);
+    v_first   bigint;
+    v_fit     forebay.fit;
+begin
+    v_fit := forebay._fitting(p_agent, array[forebay._lined_up(p_agent, p_task, v_learned, p_now)], 1, p_now);
+    v_found.reason := v_fit.reason;
+    if v_fit.reason is null then
+        v_first := ((forebay._pick(p_agent, 1, null, p_now, false))[1]).task_id;
+        v_fit := case when v_first is null then forebay._reservation(p_agent, p_now) end;
+        v_found.reason := case
+            when v_first = p_task.task_id then 'ready'
+            when v_fit.reason is not null then 'reserved'
+            else 'behind_others'
+        end;
+    end if;
+    v_found.task_id := v_fit.task_id;
+    v_found.subject := v_fit.subject;
+    v_found.unit := v_fit.unit;
+    v_found.period := v_fit.period;
+    v_found.needs := v_fit.needs;
+    v_found.has := v_fit.has;
+    v_found.amount := v_fit.amount;
+    return v_found;
+end;
+$function$;
+
+comment on function forebay._place_in_line is 'What keeps a task of an agent that has room: a rule that it would break alone, or the tasks before it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_place_in_line.sql', 'repeatable', '3e6c004b06854d27ea0acf0c76743b439b82db49b820ef559d466714e2dc84b0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_price_call.sql
+create or replace function forebay._price_call(p_call forebay.attempt_usage, p_at timestamptz)
+    returns numeric
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What a call costs by the price that its model has at p_at; null without a price, or when a number that it needs is unknown.
+--
+-- Cached tokens are part of the input, and none are when their number is unknown. What has no price in the row is free.
+declare
+    v_price  forebay.prices;
+    v_cached bigint := least(coalesce(p_call.cached_tokens, 0), p_call.input_tokens);
+begin
+    select p.* into v_price
+    from forebay.prices as p
+    where p.model = p_call.model and p.valid_from <= p_at and p.valid_until > p_at
+    order by p.valid_from desc
+    limit 1;
+    if not found then
+        return null;
+    end if;
+    v_price.usd_per_m_cached := coalesce(v_price.usd_per_m_cached, v_price.usd_per_m_input);
+    return
+        case when v_price.usd_per_m_input is null then 0
+            else 0.000001 * v_price.usd_per_m_input * (p_call.input_tokens - v_cached) end
+        + case when v_price.usd_per_m_cached is null then 0 else 0.000001 * v_price.usd_per_m_cached * v_cached end
+        + case when v_price.usd_per_m_output is null then 0
+            else 0.000001 * v_price.usd_per_m_output * p_call.output_tokens end
+        + case when v_price.usd_per_page is null then 0 else v_price.usd_per_page * p_call.pages end
+        + coalesce(v_price.usd_per_call, 0);
+end;
+$function$;
+
+comment on function forebay._price_call is 'What a call costs by the price that its model has at p_at; null without a price, or when a number that it needs is unknown.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_price_call.sql', 'repeatable', 'e5a913cf3464418c31f8040579d0e858610e7c2616426464ef8685431031ef7c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_projected_rooms.sql
+create or replace function forebay._projected_rooms(p_agent forebay.agents, p_now timestamptz)
+    returns setof forebay.quota_room
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How much of each limit is left to new tasks of an agent whose calls cannot be held back, now and at moments of its period.
+--
+-- Now: beside the first calls of those claimed before. At a moment: what the limit has then, with the calls that will
+-- still count, less what the tasks in flight will have used by then. Of open calls each task in flight counts as one.
+--
+-- Returns  one row a limit and moment, at 0, 1/12, 1/4, 1/2 and 1 of the period; for concurrent_calls one, at 0
+begin
+    return query
+    with flight as materialized (
+        select f.* from forebay._in_flight(p_agent.quotas) as f
+    ), calls as materialized (
+        select c.* from forebay._calls_to_come(p_agent.quotas) as c
+    )
+    select
+        l.quota, l.unit, l.period, l.effective::double precision, l.room >= l.capacity and uses.attempts = 0,
+        ahead.seconds::double precision,
+        (case
+            when l.kind = 'count' then l.effective - uses.attempts
+            when moments.part = 0 then l.room - (
+                select coalesce(sum(forebay._in_unit(l.unit, 1, c.input_tokens, c.output_tokens)), 0)
+                from calls as c
+                where l.quota = any(c.quotas)
+            )
+            when l.kind = 'bucket' then least(l.capacity, l.room + l.effective * moments.part) - uses.amount
+            else l.effective - uses.amount - forebay._window_used(
+                l.quota, l.unit, l.period, p_now, make_interval(secs => ahead.seconds::double precision)
+            )
+        end)::double precision
+    from forebay._quota_limits(p_agent.quotas, p_now) as l
+    inner join (values (0.0), (1.0 / 12), (0.25), (0.5), (1.0)) as moments (part) on moments.part = 0 or l.kind <> 'count'
+    cross join lateral (select extract(epoch from l.period) * moments.part as seconds) as ahead
+    cross join lateral (
+        select
+            count(*) as attempts,
+            coalesce(sum(
+                forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens) * coalesce(least(1, f.pace * ahead.seconds), 1)
+            ), 0) as amount
+        from flight as f
+        where l.quota = any(f.quotas)
+    ) as uses;
+end;
+$function$;
+
+comment on function forebay._projected_rooms is 'How much of each limit is left to new tasks of an agent whose calls cannot be held back, now and at moments of its period.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_projected_rooms.sql', 'repeatable', 'cd5dd11f31e29a793d2a7dec9e4ce3fc892072c330dab1a984a34faadd207079', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_quota_limits.sql
+create or replace function forebay._quota_limits(
+    p_quotas       text[],
+    p_now          timestamptz,
+    out quota      text,
+    out unit       text,
+    out period     interval,
+    out kind       text,
+    out amount     bigint,
+    out effective  numeric,
+    out capacity   numeric,
+    out room       numeric
+)
+    returns setof record
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Each limit of the quotas as of p_now: what holds of its amount, what an idle one has room for, and its room now.
+--
+-- The effective amount is the configured one, without the headroom for a window, lowered by the provider's refusals, and at
+-- least 1. A bucket refills at the effective amount up to its capacity, the burst: what the burst is below the amount is
+-- its margin, and it needs no headroom. The room is negative where calls used more than they were granted.
+--
+-- Returns  one row a limit
+begin
+    return query
+    select
+        l.quota, l.unit, l.period, l.kind, l.amount, terms.effective, terms.capacity,
+        case l.kind
+            when 'window' then terms.effective - forebay._window_used(l.quota, l.unit, l.period, p_now)
+            when 'count' then terms.effective - forebay._open_calls(l.quota)
+            else least(
+                terms.capacity,
+                l.level
+                + terms.effective * greatest(0, extract(epoch from p_now - l.refilled_at)) / extract(epoch from l.period)
+                - (
+                    select coalesce(sum(forebay._in_unit(l.unit, s.requests, s.input_tokens, s.output_tokens)), 0)
+                    from forebay.quota_settlements as s
+                    where s.quota = l.quota
+                )
+            )
+        end
+    from forebay.quotas as q
+    inner join forebay.quota_limits as l on l.quota = q.quota
+    cross join lateral forebay._quota_throttle(q.quota, p_now) as throttle
+    cross join lateral (
+        select
+            held.amount as effective,
+            coalesce(l.burst * throttle.share, held.amount) as capacity
+        from (
+            select ceil(l.amount * throttle.share * case l.kind when 'window' then 1 - q.headroom else 1 end) as amount
+        ) as held
+    ) as terms
+    where q.quota = any(p_quotas);
+end;
+$function$;
+
+comment on function forebay._quota_limits is 'Each limit of the quotas as of p_now: what holds of its amount, what an idle one has room for, and its room now.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_quota_limits.sql', 'repeatable', 'a9620a96d156af4a8e91730b7cff1bc4d1710c7dbaeb421b8a400215c8e7136b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_quota_rooms.sql
+create or replace function forebay._quota_rooms(p_agent forebay.agents, p_now timestamptz)
+    returns setof forebay.quota_room
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How much of each limit of the agent's quotas is left to new tasks, by whether the agent asks before its calls.
+--
+-- It does when its recent attempts did, or when one in flight has asked.
+begin
+    if p_agent.quotas = '{}' then
+        return;
+    elsif (forebay._learned(p_agent.agent)).asks_first or exists (
+        select from forebay.task_attempts as a where a.agent = p_agent.agent and a.finished_at is null and a.asks_first
+    ) then
+        return query select r.* from forebay._supplied_rooms(p_agent, p_now) as r;
+    else
+        return query select r.* from forebay._projected_rooms(p_agent, p_now) as r;
+    end if;
+end;
+$function$;
+
+comment on function forebay._quota_rooms is 'How much of each limit of the agent''s quotas is left to new tasks, by whether the agent asks before its calls.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_quota_rooms.sql', 'repeatable', '7b93a735afb01b26c657fdf5d5b1c5a3d1c75ab7900a6fb0580770d73204ca1a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_quota_state.sql
+create or replace function forebay._quota_state(p_quota text, p_now timestamptz)
+    returns setof forebay.quota_state
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The quota as of p_now, one row a limit; a single one without a unit when it has none.
+declare
+    v_agents text[] := array(select g.agent from forebay.agents as g where p_quota = any(g.quotas) order by g.agent);
+    v_pause  timestamptz := (forebay._quota_throttle(p_quota, p_now)).paused_until;
+begin
+    return query
+    with flight as materialized (
+        select f.* from forebay._in_flight(array[p_quota]) as f
+    )
+    select
+        p_quota, l.unit, l.period, l.kind, l.amount, l.effective, l.capacity - l.room, greatest(0, l.room),
+        (
+            select case
+                when l.kind = 'count' then count(*)
+                else coalesce(sum(
+                    forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens)
+                    * coalesce(least(1, f.pace * extract(epoch from l.period)), 1)
+                ), 0)
+            end
+            from flight as f
+        ),
+        forebay._open_calls(p_quota),
+        (
+            select count(*) from forebay.task_attempts as a
+            where a.call_quota = p_quota and a.finished_at is null and a.call_wait_until > p_now - interval '5 seconds'
+        ),
+        case when v_pause > p_now then v_pause end, v_agents
+    from (select) as one
+    left join forebay._quota_limits(array[p_quota], p_now) as l on true
+    order by l.unit, l.period;
+end;
+$function$;
+
+comment on function forebay._quota_state is 'The quota as of p_now, one row a limit; a single one without a unit when it has none.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_quota_state.sql', 'repeatable', '572ca821f88e58acc9073bd026dda9adfec391e90d0d52f7716bd7f4c1a30a80', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_quota_throttle.sql
+create or replace function forebay._quota_throttle(p_quota text, p_now timestamptz)
+    returns forebay.throttle
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What a provider's refusals mean for a quota at p_now, whichever agents they met.
+begin
+    return forebay._throttled_by(forebay._last_refusal(null, p_quota), p_now);
+end;
+$function$;
+
+comment on function forebay._quota_throttle is 'What a provider''s refusals mean for a quota at p_now, whichever agents they met.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_quota_throttle.sql', 'repeatable', 'cd2d25d03f4a0cde1bb163c7af81378b594e099ad9e5f9b102a5e4eeeb2a92fb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_ranked_line.sql
+create or replace function forebay._ranked_line(
+    p_agent   forebay.agents,
+    p_limit   integer,
+    p_floor   integer,
+    p_now     timestamptz,
+    p_locks   boolean,
+    p_capped  text[],
+    p_learned forebay.learned
+)
+    returns forebay.lined_up[]
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The line of an agent that lets tasks age, or serves its customers in turns: _line without the tasks of p_capped.
+--
+-- What somebody else holds is found out by trying, and left out of the next try.
+--
+-- Locks  with p_locks the tasks, without waiting
+declare
+    v_held bigint[] := array[]::bigint[];
+    v_ids  bigint[];
+    v_got  bigint[];
+    v_id   bigint;
+begin
+    loop
+        v_ids := case
+            when p_agent.is_fair_by_customer
+                then forebay._fair_order(p_agent, p_limit, p_floor, p_now, p_locks, p_capped, v_held, p_learned)
+            else forebay._aged_order(p_agent, p_limit, p_floor, p_now, p_locks, p_capped, v_held)
+        end;
+        exit when not p_locks;
+        v_got := array[]::bigint[];
+        for v_id in
+            select t.task_id from forebay.tasks as t
+            where t.task_id = any(v_ids) and t.status = 'enqueued' and t.is_ready
+            order by t.task_id
+            for no key update skip locked
+        loop
+            v_got := v_got || v_id;
+        end loop;
+        exit when cardinality(v_got) = cardinality(v_ids);
+        v_held := v_held || array(select ids.task_id from unnest(v_ids) as ids (task_id) where ids.task_id <> all(v_got));
+    end loop;
+    return array(
+        select forebay._lined_up(p_agent, t, p_learned, p_now)
+        from unnest(v_ids) with ordinality as places (task_id, place)
+        inner join forebay.tasks as t on t.task_id = places.task_id
+        order by places.place
+    );
+end;
+$function$;
+
+comment on function forebay._ranked_line is 'The line of an agent that lets tasks age, or serves its customers in turns: _line without the tasks of p_capped.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_ranked_line.sql', 'repeatable', '2eda36e4d320a92b078ed137056f8bf7a3c1df71284ab2c82069f006ef077bcc', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_record_usage.sql
+create or replace function forebay._record_usage(p_attempt_id bigint, p_usage jsonb)
+    returns boolean
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Record one call's usage; say whether it was new, or filled something that was unknown.
+--
+-- It is priced as it is known then: by the reported cost_usd, else by its model's price at its start.
+--
+-- Writes  forebay.attempt_usage
+-- Errors  22023  p_usage is no object, or a key is missing, of a wrong type, or out of range
+declare
+    v_call  forebay.attempt_usage := forebay._parse_usage(p_usage);
+    v_since timestamptz := (forebay._get_attempt(p_attempt_id)).started_at;
+begin
+    insert into forebay.attempt_usage as u (
+        attempt_id, source, call_id, model, input_tokens, output_tokens, cached_tokens, pages, cost_usd, started_at,
+        latency_ms, trace_id, recorded_at
+    )
+    values (
+        p_attempt_id, v_call.source, v_call.call_id, v_call.model, v_call.input_tokens, v_call.output_tokens,
+        v_call.cached_tokens, v_call.pages, v_call.cost_usd, v_call.started_at, v_call.latency_ms, v_call.trace_id,
+        forebay._now()
+    )
+    on conflict (attempt_id, source, call_id) do update set
+        model = coalesce(u.model, excluded.model),
+        input_tokens = coalesce(u.input_tokens, excluded.input_tokens),
+        output_tokens = coalesce(u.output_tokens, excluded.output_tokens),
+        cached_tokens = coalesce(u.cached_tokens, excluded.cached_tokens),
+        pages = coalesce(u.pages, excluded.pages),
+        cost_usd = coalesce(u.cost_usd, excluded.cost_usd),
+        started_at = coalesce(u.started_at, excluded.started_at),
+        latency_ms = coalesce(u.latency_ms, excluded.latency_ms),
+        trace_id = coalesce(u.trace_id, excluded.trace_id)
+    where (u.model is null and excluded.model is not null)
+        or (u.input_tokens is null and excluded.input_tokens is not null)
+        or (u.output_tokens is null and excluded.output_tokens is not null)
+        or (u.cached_tokens is null and excluded.cached_tokens is not null)
+        or (u.pages is null and excluded.pages is not null)
+        or (u.cost_usd is null and excluded.cost_usd is not null)
+        or (u.started_at is null and excluded.started_at is not null)
+        or (u.latency_ms is null and excluded.latency_ms is not null)
+        or (u.trace_id is null and excluded.trace_id is not null);
+    if not found then
+        return false;
+    end if;
+    update forebay.attempt_usage as u
+    set usd = coalesce(u.cost_usd, forebay._price_call(u, forebay._called_at(u, v_since)))
+    where u.attempt_id = p_attempt_id and u.source = v_call.source and u.call_id = v_call.call_id;
+    return true;
+end;
+$function$;
+
+comment on function forebay._record_usage is 'Record one call''s usage; say whether it was new, or filled something that was unknown.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_record_usage.sql', 'repeatable', 'cd62f9c553b97ee8138d09edd3b2905ac2b5763e2b55f92da41ec78ec66725d8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_refill.sql
+create or replace function forebay._refill(
+    p_level      numeric,
+    p_burst      numeric,
+    p_per_minute numeric,
+    p_since      timestamptz,
+    p_until      timestamptz
+)
+    returns numeric
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The level of a bucket that was at p_level at p_since and has refilled until p_until; time never runs backwards.
+select least(p_burst, p_level + greatest(0, extract(epoch from p_until - p_since)) * p_per_minute / 60);
+$function$;
+
+comment on function forebay._refill is 'The level of a bucket that was at p_level at p_since and has refilled until p_until; time never runs backwards.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_refill.sql', 'repeatable', '528de7ce3a9956f4f1ec34898939a7c1a4b3823d00738acbb98feff0b0c9bff2', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_refilled_at.sql
+create or replace function forebay._refilled_at(p_agent forebay.agents, p_tokens bigint, p_now timestamptz)
+    returns timestamptz
+    language sql
+    stable
+    security invoker
+as $function$
+-- When the agent's bucket will hold p_tokens, or be full if it cannot, in 100 years at most; p_tokens null asks for a claim.
+select p_now + make_interval(secs => least(case
+    when p_tokens is null then (1 - levels.requests) * 60 / p_agent.max_rpm
+    else (least(p_tokens, forebay._token_burst(p_agent)) - levels.tokens) * 60 / p_agent.max_tpm
+end, 3155760000)::double precision)
+from forebay._levels(p_agent, p_now) as levels;
+$function$;
+
+comment on function forebay._refilled_at is 'When the agent''s bucket will hold p_tokens, or be full if it cannot, in 100 years at most; p_tokens null asks for a claim.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_refilled_at.sql', 'repeatable', '19fbdcc0cc4bb14d94ee214390ae18df46b8ed8047b5dc2215256940bcf0f7ad', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_refuse.sql
+create or replace function forebay._refuse(
+    p_attempt forebay.task_attempts,
+    p_agent   forebay.agents,
+    p_quota   text,
+    p_wait    interval
+)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Note that a provider refused the attempt's calls: nothing starts until p_wait is over, then less than before.
+--
+-- The refusal is of the quota that the error names (p_quota) if the agent draws on it, else of its only quota, else of the
+-- agent alone. It halves the share of the limits, down to a tenth. A refusal of an attempt that was claimed before the share
+-- was lowered says nothing of the lower share: it halves nothing again, as long as the share has not grown since. Two that
+-- do not see each other write the same share, so no lock is needed.
+--
+-- Writes  forebay.refusals
+declare
+    v_now     timestamptz := forebay._now();
+    v_quota   text := case
+        when p_quota = any(p_agent.quotas) then p_quota
+        when cardinality(p_agent.quotas) = 1 then p_agent.quotas[1]
+    end;
+    v_refusal forebay.refusals := forebay._last_refusal(p_agent.agent, v_quota);
+    v_share   numeric := forebay._share(v_refusal, v_now);
+begin
+    if p_attempt.started_at > v_refusal.lowered_at or v_share > v_refusal.share or v_refusal.refusal_id is null then
+        v_refusal.share := greatest(0.1, v_share * 0.5);
+        v_refusal.lowered_at := v_now;
+        v_refusal.in_flight := greatest(
+            (forebay._in_use(p_agent.agent, 10000) + 1)::integer, case when v_share < 1 then v_refusal.in_flight end
+        );
+    end if;
+    insert into forebay.refusals (agent, quota, attempt_id, in_flight, refused_at, paused_until, share, lowered_at)
+    values (
+        p_agent.agent, v_quota, p_attempt.attempt_id, v_refusal.in_flight, v_now,
+        v_now + coalesce(forebay._exact(p_wait), interval '0'), v_refusal.share, v_refusal.lowered_at
+    );
+end;
+$function$;
+
+comment on function forebay._refuse is 'Note that a provider refused the attempt''s calls: nothing starts until p_wait is over, then less than before.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_refuse.sql', 'repeatable', '3bbabdaca6e47cfe922e3f9fa64e07b7913dbde6f2ad5a47447ab073d9e09a9e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_remaining.sql
+create or replace function forebay._remaining(
+    p_attempt         forebay.task_attempts,
+    out calls         numeric,
+    out input_tokens  numeric,
+    out output_tokens numeric
+)
+    language sql
+    stable
+    security invoker
+as $function$
+-- What an attempt in flight is still expected to use, beyond what it has used and what its open calls were granted.
+select
+    greatest(0, p_attempt.expected_calls - p_attempt.used_calls - count(*)),
+    greatest(0, p_attempt.expected_input_tokens - p_attempt.used_input_tokens - coalesce(sum(c.input_tokens), 0)),
+    greatest(0, p_attempt.expected_output_tokens - p_attempt.used_output_tokens - coalesce(sum(c.output_tokens), 0))
+from forebay.attempt_calls as c
+where c.attempt_id = p_attempt.attempt_id;
+$function$;
+
+comment on function forebay._remaining is
+'What an attempt in flight is still expected to use, beyond what it has used and what its open calls were granted.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_remaining.sql', 'repeatable', '9882066f05e4c874f1aff619d8e343a4d00c1abcb8d89af92a5e317db6e95de3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_report.sql
+create or replace function forebay._report(
+    p_attempt_id  bigint,
+    p_is_success  boolean,
+    p_result      jsonb,
+    p_confidence  numeric,
+    p_error       jsonb,
+    p_retryable   boolean,
+    p_retry_after interval
+)
+    returns forebay.reported_attempt
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Take in how an attempt ended, current or not, first time or repeated; what follows is _report_effect's to say.
+--
+-- Writes  forebay.tasks, forebay.task_attempts, forebay.agent_settlements, forebay.refusals
+-- Locks   the task, then the attempt and the task's current attempt, by id
+-- Errors  QF304  there is no such attempt
+declare
+    v_held    forebay.held_attempt;
+    v_task    forebay.tasks;
+    v_attempt forebay.task_attempts;
+    v_agent   forebay.agents;
+    v_now     timestamptz;
+    v_effect  text;
+    v_status  text;
+begin
+    v_held := forebay._lock_attempt(p_attempt_id);
+    v_task := v_held.task;
+    v_attempt := v_held.attempt;
+    v_agent := forebay._get_agent(v_task.agent);
+    v_now := forebay._now();
+    v_status := v_task.status;
+    v_effect := forebay._report_effect(
+        p_is_success, coalesce(v_task.attempt_id = p_attempt_id, false), v_task.status, v_attempt, v_agent.late_results
+    );
+    if v_effect = 'kept' and (p_result is not distinct from v_attempt.result or p_result is not distinct from v_task.result)
+        or v_effect = 'recorded' and v_attempt.error is not distinct from p_error then
+        v_effect := 'none';
+    end if;
+
+    update forebay.task_attempts as a
+    set status = case v_effect when 'completed' then 'succeeded' when 'given_back' then 'failed' else a.status end,
+        finished_at = case
+            when v_effect in ('completed', 'given_back') then coalesce(a.finished_at, greatest(v_now, a.started_at))
+            else a.finished_at
+        end,
+        result = case v_effect when 'kept' then p_result else a.result end,
+        confidence = case v_effect when 'kept' then p_confidence else a.confidence end,
+        error = case when v_effect in ('given_back', 'recorded') then p_error else a.error end,
+        reported_at = coalesce(a.reported_at, v_now),
+        is_stop_pending = false
+    where a.attempt_id = p_attempt_id;
+
+    if v_effect = 'completed' then
+        update forebay.task_attempts as a
+        set status = 'superseded', finished_at = greatest(v_now, a.started_at),
+            is_stop_pending = a.run_ended_at is null
+        where a.attempt_id = v_task.attempt_id and a.attempt_id <> p_attempt_id;
+        update forebay.tasks as t
+        set status = 'completed', result = p_result, confidence = p_confidence, error = null,
+            finished_at = greatest(v_now, t.created_at),
+            attempt_id = null, locked_by = null
+        where t.task_id = v_task.task_id;
+        v_status := 'completed';
+    elsif v_effect = 'given_back' then
+        v_status := forebay._after_failure(v_attempt, v_task, v_agent, p_error, p_retryable, p_retry_after);
+        v_effect := case v_status when 'failed' then 'failed' else 'retrying' end;
+    end if;
+    perform forebay._settle(v_attempt);
+    return (p_attempt_id, v_status, v_effect)::forebay.reported_attempt;
+end;
+$function$;
+
+comment on function forebay._report is 'Take in how an attempt ended, current or not, first time or repeated; what follows is _report_effect''s to say.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_report.sql', 'repeatable', '164dd6c21c245266daa399346ac555e09aa6fc6596192e1d46d9277c3d2813b8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_report_effect.sql
+create or replace function forebay._report_effect(
+    p_is_success   boolean,
+    p_is_current   boolean,
+    p_task_status  text,
+    p_attempt      forebay.task_attempts,
+    p_late_results text
+)
+    returns text
+    language sql
+    immutable
+    security invoker
+as $function$
+-- What a report means: the one table of it.
+--
+-- Returns  completed, kept (the result goes to the attempt), given_back, recorded (the error goes to the attempt) or none
+select case
+    when p_is_current then case when p_is_success then 'completed' else 'given_back' end
+    when p_task_status in ('completed', 'failed', 'cancelled') or p_attempt.status = 'cancelled'
+        then case when p_is_success then 'kept' else 'none' end
+    when p_attempt.status = 'failed' and p_attempt.reported_at is not null
+        then case when p_is_success then 'completed' else 'none' end
+    when not p_is_success then 'recorded'
+    when p_late_results = 'accept' then 'completed'
+    else 'kept'
+end;
+$function$;
+
+comment on function forebay._report_effect is 'What a report means: the one table of it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_report_effect.sql', 'repeatable', 'cca44a142ef57021fdf342fdc6938e9e5fe07ce7b00f7c537051b23118e1be7d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_report_event.sql
+create or replace function forebay._report_event(p_type text, p_attempt_id bigint, p_data jsonb)
+    returns forebay.reported_attempt
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Report what an event says of how its attempt ended; null for an event that only brings usage.
+--
+-- Errors  22023  a key is of a wrong type or out of range
+--         QF402  the result or the error is too large
+declare
+    v_confidence  numeric;
+    v_retry_after interval;
+    v_max_bytes   integer := (forebay._limits()).max_result_bytes;
+begin
+    if p_type = 'task.completed' then
+        v_confidence := forebay._json_number(p_data, 'confidence');
+        if v_confidence not between 0 and 1 then
+            raise exception '"confidence" must be from 0 to 1, not %', v_confidence using errcode = '22023';
+        end if;
+        perform forebay._require_size(p_data -> 'result', 'the result', v_max_bytes);
+        return forebay._report(p_attempt_id, true, p_data -> 'result', v_confidence, null, false, null);
+    elsif p_type = 'task.failed' then
+        perform forebay._require_size(p_data -> 'error', 'the error', v_max_bytes);
+        if forebay._json_number(p_data, 'retry_after_seconds') not between 0 and 31557600 then
+            raise exception '"retry_after_seconds" must be from 0 to a year' using errcode = '22023';
+        end if;
+        v_retry_after := make_interval(
+            secs => round(forebay._json_number(p_data, 'retry_after_seconds'), 6)::double precision
+        );
+        return forebay._report(
+            p_attempt_id, false, null, null, forebay._error(p_data -> 'error'),
+            coalesce(forebay._json_boolean(p_data, 'retryable'), true), v_retry_after
+        );
+    end if;
+    return null;
+end;
+$function$;
+
+comment on function forebay._report_event is 'Report what an event says of how its attempt ended; null for an event that only brings usage.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_report_event.sql', 'repeatable', '884f0df1889582c9f4bd7567f72d8b46fa4b27bc7dd715a680721196bcfc6b84', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_request_burst.sql
+create or replace function forebay._request_burst(p_agent forebay.agents)
+    returns numeric
+    language sql
+    immutable
+    security invoker
+as $function$
+-- How many claims the agent's bucket holds when it is full: 0.8 of max_rpm and at least one; null without max_rpm.
+select case when p_agent.max_rpm > 0 then greatest(1, p_agent.max_rpm * 0.8) else p_agent.max_rpm end;
+$function$;
+
+comment on function forebay._request_burst is 'How many claims the agent''s bucket holds when it is full: 0.8 of max_rpm and at least one; null without max_rpm.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_request_burst.sql', 'repeatable', '834425b19d5ad6045d10bdaf99098f63703793fe3101767d72d9b80a32b2d72a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_agent_definition.sql
+create or replace function forebay._require_agent_definition(p_agent forebay.agents)
+    returns void
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check an agent's definition, so that a bad one is refused in a sentence before a constraint refuses it in a code.
+--
+-- Errors  22023  a name, word, limit, count or duration is out of its range
+declare
+    v_fault text;
+begin
+    v_fault := case
+        when p_agent.agent is null or char_length(p_agent.agent) not between 1 and 200
+            then 'p_agent must have 1 to 200 characters'
+        when p_agent.launcher is null or p_agent.launcher not in ('pull', 'local', 'lakeflow')
+            then 'p_launcher must be pull, local or lakeflow'
+        when char_length(p_agent.entry_point) not between 1 and 200 then 'p_entry_point must have 1 to 200 characters'
+        when p_agent.max_concurrent_tasks < 0 or p_agent.max_tpm < 0 or p_agent.max_rpm < 0
+            then 'p_max_concurrent_tasks, p_max_tpm and p_max_rpm must not be negative; null means no limit'
+        when p_agent.max_waiting < 0 or p_agent.max_usd_per_day < 0
+            then 'p_max_waiting and p_max_usd_per_day must not be negative; null means no limit'
+        when p_agent.max_usd_per_day in ('NaN', 'Infinity') then 'p_max_usd_per_day must be a number; null means no limit'
+        when p_agent.is_fair_by_customer is null then 'p_fair_by_customer must not be null'
+        when p_agent.max_deferrals is null or p_agent.max_deferrals < 0 then 'p_max_deferrals must not be negative'
+        when p_agent.reserve_after is null or p_agent.reserve_after not between interval '0' and interval '10 years'
+            then 'p_reserve_after must be from 0 to 10 years'
+        when p_agent.aging not between interval '1 microsecond' and interval '10 years'
+            then 'p_aging must be above 0 and at most 10 years; null means strict priority'
+        when p_agent.max_tpm > 1000000000000000 then 'p_max_tpm must not be above 10^15'
+        when p_agent.tpm_burst is null or not (p_agent.tpm_burst > 0 and p_agent.tpm_burst <= 100)
+            then 'p_tpm_burst must be above 0 and at most 100'
+        when p_agent.max_attempts is null or p_agent.max_attempts not between 1 and 1000
+            then 'p_max_attempts must be from 1 to 1000'
+        when p_agent.max_releases is null or p_agent.max_releases < 0 then 'p_max_releases must not be negative'
+        when p_agent.on_lost_lease is null or p_agent.on_lost_lease not in ('retry', 'fail')
+            then 'p_on_lost_lease must be retry or fail'
+        when p_agent.late_results is null or p_agent.late_results not in ('accept', 'reject')
+            then 'p_late_results must be accept or reject'
+        when p_agent.default_estimated_tokens is null or p_agent.default_estimated_tokens not between 0 and 1000000000000
+            then 'p_default_estimated_tokens must be from 0 to 10^12'
+        when p_agent.backoff_max < p_agent.backoff_base then 'p_backoff_max must not be below p_backoff_base'
+        else (
+            select format('%s must be above 0 and at most 10 years', durations.name)
+            from (values
+                ('p_lease', p_agent.lease), ('p_timeout', p_agent.timeout), ('p_backoff_base', p_agent.backoff_base),
+                ('p_backoff_max', p_agent.backoff_max), ('p_retention', p_agent.retention),
+                ('p_max_deferral_time', p_agent.max_deferral_time)
+            ) as durations (name, duration)
+            where durations.duration is null or durations.duration not between interval '1 microsecond' and interval '10 years'
+            limit 1
+        )
+    end;
+    if v_fault is not null then
+        raise exception '%', v_fault using errcode = '22023';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_agent_definition is 'Check an agent''s definition, so that a bad one is refused in a sentence before a constraint refuses it in a code.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_agent_definition.sql', 'repeatable', 'f123699ae7181be1eeaf2d2d332c2d93f5b4c825838897e0d3580570a8ed767e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_agents.sql
+create or replace function forebay._require_agents(p_agents text[])
+    returns void
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that every name in p_agents is an agent's; null asks for nothing.
+--
+-- Errors  22023  a name is null
+--         QF301  there is no such agent
+declare
+    v_name text;
+begin
+    if p_agents is null then
+        return;
+    end if;
+    foreach v_name in array p_agents loop
+        if v_name is null then
+            raise exception 'p_agents must not hold null' using errcode = '22023';
+        end if;
+        perform forebay._get_agent(v_name);
+    end loop;
+end;
+$function$;
+
+comment on function forebay._require_agents is 'Check that every name in p_agents is an agent''s; null asks for nothing.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_agents.sql', 'repeatable', 'da67b2a489d1c7c28044aeb80024d325b9b6a890b67f3ab5f2baca6f016ca8b8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_between.sql
+create or replace function forebay._require_between(p_value bigint, p_name text, p_from bigint, p_to bigint)
+    returns void
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that an argument lies between p_from and p_to; null does not.
+--
+-- Errors  22023  it does not
+begin
+    if p_value is null or p_value not between p_from and p_to then
+        raise exception '% must be from % to %, not %', p_name, p_from, p_to, coalesce(p_value::text, 'null')
+            using errcode = '22023';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_between is 'Check that an argument lies between p_from and p_to; null does not.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_between.sql', 'repeatable', '481a44ff3094737bef1a34c1f22851a6eb3804d529b54687da24ce8c5fa2ed8e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_call.sql
+create or replace function forebay._require_call(p_tokens bigint, p_output_tokens bigint, p_call_id text)
+    returns void
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check what may_call is asked for, and that each of its statements sees what was committed before it.
+--
+-- Errors  22023  a number is out of its range, or the call's id is empty or too long
+--         25001  the transaction is not READ COMMITTED
+begin
+    perform forebay._require_between(p_tokens, 'p_tokens', 0, 1000000000000);
+    if p_output_tokens is not null then
+        perform forebay._require_between(p_output_tokens, 'p_output_tokens', 0, p_tokens);
+    end if;
+    if char_length(p_call_id) not between 1 and 500 then
+        raise exception 'p_call_id must have 1 to 500 characters' using errcode = '22023';
+    end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'may_call must run at READ COMMITTED, not %', upper(current_setting('transaction_isolation'))
+            using errcode = '25001', hint = 'Call it in a transaction of its own, at the default isolation level.';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_call is 'Check what may_call is asked for, and that each of its statements sees what was committed before it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_call.sql', 'repeatable', '20281ca71c26a52e69d4c36096df11c241f00ffe557c285bc47dd63da45d59a9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_delay.sql
+create or replace function forebay._require_delay(p_delay interval, p_name text)
+    returns void
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that a delay, if given, lies between nothing and a year.
+--
+-- Errors  22023  it does not
+begin
+    if p_delay < interval '0' or p_delay > interval '1 year' then
+        raise exception '% must be from 0 to 1 year, not %', p_name, p_delay using errcode = '22023';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_delay is 'Check that a delay, if given, lies between nothing and a year.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_delay.sql', 'repeatable', 'cb60385fa2150164531be20ddb91b72d9335bd2a10a17b4ffadb30722c809f6b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_ids.sql
+create or replace function forebay._require_ids(p_ids bigint[], p_name text)
+    returns bigint[]
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The distinct ids of p_ids, in order, without nulls.
+--
+-- Errors  22023  the array itself is null
+begin
+    if p_ids is null then
+        raise exception '% must not be null', p_name using errcode = '22023';
+    end if;
+    return array(select distinct ids.id from unnest(p_ids) as ids (id) where ids.id is not null order by ids.id);
+end;
+$function$;
+
+comment on function forebay._require_ids is 'The distinct ids of p_ids, in order, without nulls.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_ids.sql', 'repeatable', 'fc6a992477719a7572b769f9aad019867dd8e364fa4fb12b7f5d685d6f305a01', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_launchers.sql
+create or replace function forebay._require_launchers(p_launchers text[])
+    returns void
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that every word in p_launchers is a launcher; null asks for nothing.
+--
+-- Errors  22023  one is not
+begin
+    if not p_launchers <@ array['pull', 'local', 'lakeflow'] then
+        raise exception 'p_launchers may hold pull, local and lakeflow, not %', left(p_launchers::text, 100)
+            using errcode = '22023';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_launchers is 'Check that every word in p_launchers is a launcher; null asks for nothing.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_launchers.sql', 'repeatable', '79301b1cdf251d3b587f91f7430fa375572b46894863176e72cf67faa2d17a86', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_open.sql
+create or replace function forebay._require_open()
+    returns void
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Refuse to go on in a branch or a restored copy that no operator has opened.
+--
+-- Errors  QF401  this database is a copy and may not dispatch
+begin
+    if not forebay._may_dispatch() then
+        raise exception 'this database is a branch or a restored copy and does not dispatch'
+            using errcode = 'QF401',
+                detail = 'Its tasks belong to the database it was copied from.',
+                hint = 'An operator opens it with forebay.open_installation(p_reason => ''...'').';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_open is 'Refuse to go on in a branch or a restored copy that no operator has opened.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_open.sql', 'repeatable', '6bfd3f9411590ebbe2f788168b8619eb279916c8c063a5110ac472447cc7004a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_quotas.sql
+create or replace function forebay._require_quotas(p_quotas text[])
+    returns void
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that every name in p_quotas is a quota's; null asks for nothing.
+--
+-- Errors  22023  a name is null
+--         QF305  there is no such quota
+declare
+    v_name text;
+begin
+    foreach v_name in array coalesce(p_quotas, '{}') loop
+        if v_name is null then
+            raise exception 'p_quotas must not hold null' using errcode = '22023';
+        end if;
+        if not exists (select from forebay.quotas as q where q.quota = v_name) then
+            raise exception 'quota "%" does not exist', left(v_name, 200)
+                using errcode = 'QF305', hint = 'Register it with forebay.register_quota, or see forebay.quota_status().';
+        end if;
+    end loop;
+end;
+$function$;
+
+comment on function forebay._require_quotas is 'Check that every name in p_quotas is a quota''s; null asks for nothing.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_quotas.sql', 'repeatable', '4ea0f809aca600f71cb4d136cdb81964095270ae2c9e23fb700f2f909d9885b9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_short_line.sql
+create or replace function forebay._require_short_line(p_agent forebay.agents)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Refuse what was just enqueued when more tasks of the agent wait than may; those that are not due yet wait too.
+--
+-- Errors  QF403  more would wait than max_waiting
+declare
+    v_waiting bigint;
+begin
+    select count(*) into v_waiting
+    from (
+        (
+            select 1 from forebay.tasks as t
+            where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready
+            limit p_agent.max_waiting::bigint + 1
+        )
+        union all
+        (
+            select 1 from forebay.tasks as t
+            where t.agent = p_agent.agent and t.status = 'enqueued' and not t.is_ready
+            limit p_agent.max_waiting::bigint + 1
+        )
+    ) as waiting;
+    if v_waiting > p_agent.max_waiting then
+        raise exception 'agent "%" has no room in its line: at most % of its tasks may wait', p_agent.agent, p_agent.max_waiting
+            using errcode = 'QF403', hint = 'Nothing was enqueued. Try again when some have started.';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_short_line is 'Refuse what was just enqueued when more tasks of the agent wait than may; those that are not due yet wait too.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_short_line.sql', 'repeatable', '9b7bb2b034d8125524a0f89ee522f8b7030bb834f79df88d19ea5935bcf54b80', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_size.sql
+create or replace function forebay._require_size(p_document jsonb, p_name text, p_max_bytes integer)
+    returns void
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that a document, written as text, is no longer than p_max_bytes.
+--
+-- Errors  QF402  it is
+begin
+    if octet_length(p_document::text) > p_max_bytes then
+        raise exception '% has % bytes, more than the % that are allowed',
+            p_name, octet_length(p_document::text), p_max_bytes
+            using errcode = 'QF402', hint = 'Keep the content in a file and let the document point to it.';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_size is 'Check that a document, written as text, is no longer than p_max_bytes.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_size.sql', 'repeatable', '028dc0b1f7148494435d482d8c2cc6a58cd1e092790a24e72bf02f83b2f5fc90', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_statuses.sql
+create or replace function forebay._require_statuses(p_statuses text[])
+    returns void
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that p_statuses, if given, holds statuses.
+--
+-- Errors  22023  a word is no status
+declare
+    v_word text;
+begin
+    select words.word into v_word
+    from unnest(p_statuses) as words (word)
+    where words.word is null or words.word not in ('enqueued', 'processing', 'completed', 'failed', 'cancelled')
+    limit 1;
+    if found then
+        raise exception 'no status is called "%"', v_word
+            using errcode = '22023', hint = 'Statuses: enqueued, processing, completed, failed, cancelled.';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_statuses is 'Check that p_statuses, if given, holds statuses.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_statuses.sql', 'repeatable', 'f544d1fe66cce0f9846681661ce65e83ce05a4846932a9225fdab714ee731c89', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_worker.sql
+create or replace function forebay._require_worker(p_worker text)
+    returns void
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that p_worker can name a process.
+--
+-- Errors  22023  it is null, empty, or longer than 200 characters
+begin
+    if p_worker is null or p_worker = '' or char_length(p_worker) > 200 then
+        raise exception 'p_worker must be a name of 1 to 200 characters'
+            using errcode = '22023', hint = 'Use one that is unique to the process, such as host:pid:random.';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_worker is 'Check that p_worker can name a process.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_worker.sql', 'repeatable', 'ec22cb05a259e9571582eb247529e8e1b747afe8e232e6b1b8312657984de46a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_reservation.sql
+create or replace function forebay._reservation(p_agent forebay.agents, p_now timestamptz)
+    returns forebay.fit
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What the task waits for that nobody in the agent's line passes, when nothing of the line may start; reason null: no such task.
+declare
+    v_task forebay.lined_up;
+    v_fit  forebay.fit;
+begin
+    foreach v_task in array forebay._line(p_agent, 101, null, p_now, false) loop
+        if v_task.waited >= p_agent.reserve_after then
+            v_fit := forebay._fitting(p_agent, array[v_task], 1, p_now);
+            if v_fit.reason <> 'spend_cap' then
+                return v_fit;
+            end if;
+        end if;
+    end loop;
+    return null;
+end;
+$function$;
+
+comment on function forebay._reservation is
+'What the task waits for that nobody in the agent''s line passes, when nothing of the line may start; reason null: no such task.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_reservation.sql', 'repeatable', 'b68914739bccd02da13b5049681fd0478e6c4e5c8696c825ba948a05cba190f3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_result_fault.sql
+create or replace function forebay._result_fault(p_result jsonb, p_confidence numeric)
+    returns text
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What is wrong with a result, in words; null when nothing is.
+begin
+    return (
+        select case
+            when octet_length(p_result::text) > i.max_result_bytes
+                then format('the result has %s bytes, more than the %s that are allowed', octet_length(p_result::text), i.max_result_bytes)
+            when p_confidence not between 0 and 1
+                then format('the confidence must be from 0 to 1, not %s', p_confidence)
+        end
+        from forebay.installation as i
+    );
+end;
+$function$;
+
+comment on function forebay._result_fault is 'What is wrong with a result, in words; null when nothing is.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_result_fault.sql', 'repeatable', '735a89744a3ddf4158111f47564dc8f1b9f8124e1e307a8c80ebb17420fc50a2', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_retry.sql
+create or replace function forebay._retry(p_task_ids bigint[], p_priority integer, p_reason text, p_actor text)
+    returns setof forebay.task_effect
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Put failed and cancelled tasks back in line. Their attempts start afresh, their history stays.
+--
+-- Returns  one row a distinct id, by id; effect is retried, none (nothing to retry) or unknown
+-- Writes   forebay.tasks, forebay.audit_log
+-- Locks    the lines of the tasks' agents against a change of their definition, then the tasks, by id
+-- Errors   22023  p_task_ids is null, or p_priority is no smallint
+declare
+    v_ids     bigint[] := forebay._require_ids(p_task_ids, 'p_task_ids');
+    v_retried bigint[];
+    v_now     timestamptz;
+begin
+    if p_priority is not null then
+        perform forebay._require_between(p_priority, 'p_priority', -32768, 32767);
+    end if;
+    perform pg_advisory_xact_lock_shared(forebay._line_key(a.agent))
+    from (select t.agent from forebay.tasks as t where t.task_id = any(v_ids) group by 1 order by 1) as a;
+    perform forebay._lock_tasks(v_ids);
+    v_now := forebay._now();
+
+    with retried as (
+        update forebay.tasks as t
+        set status = 'enqueued', priority = coalesce(p_priority, t.priority), finished_at = null, error = null,
+            attempt_count = 0, release_count = 0, deferral_count = 0, deferred_since = null,
+            available_at = v_now, is_ready = true,
+            is_shared = (select a.is_fair_by_customer from forebay.agents as a where a.agent = t.agent)
+        where t.task_id = any(v_ids) and t.status in ('failed', 'cancelled')
+        returning t.task_id
+    )
+    select coalesce(array_agg(r.task_id), '{}') into v_retried from retried as r;
+    perform forebay._audit('retry', v_retried, null, p_reason, p_actor);
+
+    return query select * from forebay._effects(v_ids, v_retried, 'retried');
+end;
+$function$;
+
+comment on function forebay._retry is 'Put failed and cancelled tasks back in line. Their attempts start afresh, their history stays.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_retry.sql', 'repeatable', 'cb60488eb0ef6421ad0b33967b869d779311eb84fa89c4eecaaec45ff90e3c61', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_room.sql
+create or replace function forebay._room(p_agent forebay.agents, p_now timestamptz)
+    returns integer
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How many more tasks the agent may have processing: by concurrency, and by claims a minute.
+--
+-- A limit of 0 admits nothing, max_tpm's included.
+declare
+    v_slots    bigint;
+    v_requests numeric;
+begin
+    if p_agent.max_tpm = 0 or p_agent.max_rpm = 0 or p_agent.max_concurrent_tasks = 0 then
+        return 0;
+    end if;
+    if p_agent.max_concurrent_tasks is not null then
+        v_slots := p_agent.max_concurrent_tasks - forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks);
+    end if;
+    if p_agent.max_rpm is not null then
+        v_requests := floor((forebay._levels(p_agent, p_now)).requests);
+    end if;
+    return greatest(0, least(v_slots, v_requests, 2147483647))::integer;
+end;
+$function$;
+
+comment on function forebay._room is 'How many more tasks the agent may have processing: by concurrency, and by claims a minute.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_room.sql', 'repeatable', '2a31a9f137915cb6cf248047efb75313b6eff7a51af733216052834427f4b782', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_rule_words.sql
+create or replace function forebay._rule_words(p_answer forebay.task_explanation, p_task text)
+    returns text
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The two sides of a rule: what its subject has left, and what the task, which p_task names, needs.
+select case p_answer.unit
+    when 'tasks' then format(
+        'agent %s runs %s of %s tasks at once', p_answer.subject,
+        forebay._number_words(p_answer.amount - p_answer.has), forebay._number_words(p_answer.amount)
+    )
+    when 'usd' then format(
+        'the cap of %s has %s of %s US dollars left for today and %s is expected to cost %s', p_answer.subject,
+        forebay._number_words(p_answer.has), forebay._number_words(p_answer.amount),
+        p_task, forebay._number_words(p_answer.needs)
+    )
+    else format(
+        '%s%s has %s of %s %s left%s and %s needs %s',
+        case p_answer.reason when 'quota' then 'quota ' when 'reserved' then '' else 'agent ' end, p_answer.subject,
+        forebay._number_words(floor(p_answer.has)), forebay._number_words(p_answer.amount),
+        concat_ws(' ', replace(p_answer.unit, '_', ' '), forebay._period_words(p_answer.period)),
+        case p_answer.reason when 'quota' then ' for new tasks' end,
+        p_task, forebay._number_words(ceil(p_answer.needs))
+    )
+end;
+$function$;
+
+comment on function forebay._rule_words is 'The two sides of a rule: what its subject has left, and what the task, which p_task names, needs.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_rule_words.sql', 'repeatable', 'a8f8bf1c25d17fee3f2e1c9209cba9e3662031d119ec9bb3a03b284a1dd8d1db', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_run_outcome.sql
+create or replace function forebay._run_outcome(p_launcher text, p_run jsonb)
+    returns forebay.run_outcomes
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The row of run_outcomes that fits a run best: the fewest * wins; a state that no row names renews.
+--
+-- Errors  22023  a key of p_run is of a wrong type
+declare
+    v_outcome forebay.run_outcomes;
+    v_life    text := forebay._json_text(p_run, 'life_cycle_state');
+    v_result  text := coalesce(forebay._json_text(p_run, 'result_state'), '*');
+    v_code    text := coalesce(forebay._json_text(p_run, 'termination_code'), '*');
+begin
+    select o.* into v_outcome
+    from forebay.run_outcomes as o
+    where o.launcher = p_launcher and o.life_cycle_state = v_life
+        and o.result_state in (v_result, '*') and o.termination_code in (v_code, '*')
+    order by (o.result_state = '*')::integer + (o.termination_code = '*')::integer, o.termination_code = '*'
+    limit 1;
+    if not found then
+        v_outcome.outcome := 'renew';
+        v_outcome.is_ended := false;
+        v_outcome.may_report_yet := false;
+    end if;
+    return v_outcome;
+end;
+$function$;
+
+comment on function forebay._run_outcome is 'The row of run_outcomes that fits a run best: the fewest * wins; a state that no row names renews.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_run_outcome.sql', 'repeatable', '79d6d17f61facbb23fbaec4fb5baeba17ce0b756ab45e298a08218d965a6a7cc', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_run_words.sql
+create or replace function forebay._run_words(p_run jsonb)
+    returns text
+    language sql
+    stable
+    security invoker
+as $function$
+-- What the launcher saw of a run, in words.
+select
+    'run seen ' || concat_ws(', ', p_run ->> 'life_cycle_state', p_run ->> 'result_state', p_run ->> 'termination_code')
+    || coalesce(': ' || left(p_run ->> 'message', 500), '');
+$function$;
+
+comment on function forebay._run_words is 'What the launcher saw of a run, in words.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_run_words.sql', 'repeatable', '59e56519f3b5b917db7da39a8229b2625aea28d1644b39bafd4c0df3917cef90', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_seen.sql
+create or replace function forebay._seen(p_worker text, p_did text)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Note for health() that p_worker has just claimed or swept; at most once in five seconds, and never waiting.
+--
+-- Writes  forebay.dispatchers, under a try-lock of its own, so that callers with one name do not queue up
+declare
+    v_now timestamptz := forebay._now();
+begin
+    perform 1 from forebay.dispatchers as d
+    where d.worker = p_worker
+        and case p_did when 'claim' then d.last_claim_at else d.last_sweep_at end > v_now - interval '5 seconds';
+    if found or not pg_try_advisory_xact_lock(hashtextextended('forebay.dispatcher ' || p_worker, 0)) then
+        return;
+    end if;
+
+    insert into forebay.dispatchers as d (worker, first_seen_at, last_claim_at, last_sweep_at)
+    values (p_worker, v_now, case p_did when 'claim' then v_now end, case p_did when 'sweep' then v_now end)
+    on conflict (worker) do update set
+        last_claim_at = coalesce(excluded.last_claim_at, d.last_claim_at),
+        last_sweep_at = coalesce(excluded.last_sweep_at, d.last_sweep_at);
+end;
+$function$;
+
+comment on function forebay._seen is 'Note for health() that p_worker has just claimed or swept; at most once in five seconds, and never waiting.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_seen.sql', 'repeatable', '2add6c3f77f4884d21fd0852188ba48bc02172fba510a4848c49e6ae8c0b4217', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_set_budget.sql
+create or replace function forebay._set_budget(p_old forebay.agents, p_new forebay.agents, p_now timestamptz)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Give an agent the buckets of its new definition: a level is kept, cut to the new burst; a first limit starts full.
+--
+-- Writes  forebay.agent_budgets, forebay.agent_settlements
+declare
+    v_levels record;
+begin
+    select l.* into v_levels from forebay._levels(p_old, p_now) as l;
+    insert into forebay.agent_budgets as b (agent, tokens, requests, refilled_at, limited_since)
+    values (
+        p_new.agent,
+        case when p_new.max_tpm is not null then least(v_levels.tokens, forebay._token_burst(p_new)) end,
+        case when p_new.max_rpm is not null then least(v_levels.requests, forebay._request_burst(p_new)) end,
+        p_now,
+        case when p_new.max_tpm is not null then p_now end
+    )
+    on conflict (agent) do update set
+        tokens = excluded.tokens, requests = excluded.requests, refilled_at = excluded.refilled_at,
+        limited_since = case
+            when v_levels.tokens is null or p_new.max_tpm is null then excluded.limited_since
+            else b.limited_since
+        end;
+    delete from forebay.agent_settlements as s
+    where s.agent = p_new.agent and (p_new.max_tpm is null or s.settlement_id = any(v_levels.folded));
+end;
+$function$;
+
+comment on function forebay._set_budget is 'Give an agent the buckets of its new definition: a level is kept, cut to the new burst; a first limit starts full.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_set_budget.sql', 'repeatable', '7a747f18bfedb79091f2ca55993e93161bea9733585e24c9c68b94c9ce088da4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_set_shared.sql
+create or replace function forebay._set_shared(p_agent forebay.agents)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Let the tasks of an agent that serves its customers in turns be found by customer; those of others may be found so too.
+--
+-- Writes  forebay.tasks.is_shared
+-- Locks   the tasks, by id
+begin
+    if not p_agent.is_fair_by_customer then
+        return;
+    end if;
+    with alone as (
+        select t.task_id from forebay.tasks as t
+        where t.agent = p_agent.agent and t.status in ('enqueued', 'processing') and not t.is_shared
+        order by t.task_id
+        for no key update
+    )
+    update forebay.tasks as t
+    set is_shared = true
+    from alone
+    where t.task_id = alone.task_id;
+end;
+$function$;
+
+comment on function forebay._set_shared is 'Let the tasks of an agent that serves its customers in turns be found by customer; those of others may be found so too.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_set_shared.sql', 'repeatable', '7ec23c60cb1a6ce082897216c3e72adf9bcf922f346220730447a1b2d59b5f5f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_settle.sql
+create or replace function forebay._settle(p_attempt forebay.task_attempts, p_is_release boolean default false)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Replace what the attempt was charged with by what it used, as far as that is known; the caller holds its row.
+--
+-- What is used beyond the charge counts at once. Less counts when the attempt has ended and its usage is known: a crash
+-- keeps the charge until somebody reports. A release that reported nothing used nothing.
+--
+-- Writes  forebay.agent_settlements, forebay.task_attempts.charged_tokens
+declare
+    v_attempt forebay.task_attempts := forebay._get_attempt(p_attempt.attempt_id);
+    v_used    bigint := v_attempt.used_input_tokens + v_attempt.used_output_tokens;
+    v_actual  bigint := case
+        when v_attempt.finished_at is not null and v_attempt.is_usage_known then v_used
+        when v_attempt.used_calls = 0 and p_is_release then 0
+        else greatest(v_attempt.charged_tokens, v_used)
+    end;
+begin
+    if v_attempt.charged_tokens is null or v_actual = v_attempt.charged_tokens then
+        return;
+    end if;
+    insert into forebay.agent_settlements (agent, tokens, settled_at)
+    select v_attempt.agent, v_attempt.charged_tokens - v_actual, forebay._now()
+    from forebay.agent_budgets as b
+    where b.agent = v_attempt.agent and b.limited_since <= v_attempt.started_at;
+    update forebay.task_attempts as a set charged_tokens = v_actual where a.attempt_id = v_attempt.attempt_id;
+end;
+$function$;
+
+comment on function forebay._settle is 'Replace what the attempt was charged with by what it used, as far as that is known; the caller holds its row.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_settle.sql', 'repeatable', '80704b8abaf4c40998b8d1064d2a47e0da6eeaddd97a0a89f7967f1e39d136e7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_settle_call.sql
+create or replace function forebay._settle_call(
+    p_attempt forebay.task_attempts,
+    p_old     forebay.attempt_usage,
+    p_new     forebay.attempt_usage
+)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Leave to the agent's quotas what a call's report adds to what they were charged for it; p_old is null for a new call.
+--
+-- A granted call is found by its id, or as the oldest that was granted without one. Its first report says that it is over;
+-- a number of tokens that stays unknown keeps its grant until it is known. A call that nobody asked for counts when it was
+-- made. Traces count only where neither the agent's asking nor its own reports tell of its calls.
+--
+-- Writes  forebay.quota_settlements, forebay.attempt_calls
+declare
+    v_quotas text[] := (forebay._get_agent(p_attempt.agent)).quotas;
+    v_grant  forebay.attempt_calls;
+    v_call   forebay.quota_settlements;
+begin
+    if v_quotas = '{}' or p_new.source = 'trace' and (p_attempt.asks_first or exists (
+        select from forebay.attempt_usage as u where u.attempt_id = p_attempt.attempt_id and u.source = 'agent'
+    )) then
+        return;
+    end if;
+    select c.* into v_grant
+    from forebay.attempt_calls as c
+    where c.attempt_id = p_attempt.attempt_id and (c.call_id = p_new.call_id or (c.call_id is null and p_old.call_id is null))
+    order by c.call_id nulls last, c.is_over, c.call_no
+    limit 1;
+    if found then
+        delete from forebay.attempt_calls as c
+        where c.attempt_id = v_grant.attempt_id and c.call_no = v_grant.call_no
+            and p_new.input_tokens is not null and p_new.output_tokens is not null;
+        update forebay.attempt_calls as c
+        set is_over = true, call_id = p_new.call_id,
+            input_tokens = coalesce(p_new.input_tokens, c.input_tokens),
+            output_tokens = coalesce(p_new.output_tokens, c.output_tokens)
+        where c.attempt_id = v_grant.attempt_id and c.call_no = v_grant.call_no;
+        v_call.called_at := v_grant.granted_at;
+        v_call.requests := 0;
+    else
+        v_grant.input_tokens := coalesce(p_old.input_tokens, 0);
+        v_grant.output_tokens := coalesce(p_old.output_tokens, 0);
+        v_call.called_at := forebay._called_at(p_new, p_attempt.started_at);
+        v_call.requests := (p_old.call_id is null)::integer;
+    end if;
+    v_call.input_tokens := coalesce(p_new.input_tokens - v_grant.input_tokens, 0);
+    v_call.output_tokens := coalesce(p_new.output_tokens - v_grant.output_tokens, 0);
+
+    insert into forebay.quota_settlements (quota, called_at, requests, input_tokens, output_tokens, settled_at)
+    select q.quota, v_call.called_at, v_call.requests, v_call.input_tokens, v_call.output_tokens, forebay._now()
+    from forebay.quotas as q
+    where q.quota = any(v_quotas) and (v_call.requests, v_call.input_tokens, v_call.output_tokens) <> (0, 0, 0);
+end;
+$function$;
+
+comment on function forebay._settle_call is 'Leave to the agent''s quotas what a call''s report adds to what they were charged for it; p_old is null for a new call.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_settle_call.sql', 'repeatable', '9273ca734f0c3e44625ef1aab25b453d15cb8d8da2828056a513a2b41584403c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_share.sql
+create or replace function forebay._share(p_refusal forebay.refusals, p_now timestamptz)
+    returns numeric
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The share of the limits that holds at p_now: as lowered until the pause ends, then a tenth more every 30 seconds, up to 1.
+select coalesce(
+    least(1, p_refusal.share + 0.1 * floor(greatest(0, extract(epoch from p_now - p_refusal.paused_until)) / 30)), 1
+);
+$function$;
+
+comment on function forebay._share is 'The share of the limits that holds at p_now: as lowered until the pause ends, then a tenth more every 30 seconds, up to 1.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_share.sql', 'repeatable', 'd8a2f82ee92afaf5a013bb994b31744b770103d290a822edc86c3bf52e4116f8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_shares.sql
+create or replace function forebay._shares(
+    p_agent  text,
+    p_limit  integer,
+    p_now    timestamptz,
+    p_ready  boolean,
+    p_except bigint[]
+)
+    returns setof forebay.tasks
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The first p_limit tasks of each customer and priority of an agent that serves its customers in turns.
+--
+-- The index is entered anew for each customer and each priority: what else they have waiting costs nothing.
+begin
+    return query
+    with recursive shares as (
+        (
+            select t.customer, t.priority from forebay.tasks as t
+            where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+            order by t.customer, t.priority desc
+            limit 1
+        )
+        union all
+        select n.customer, n.priority
+        from shares as s
+        cross join lateral (
+            (
+                select t.customer, t.priority from forebay.tasks as t
+                where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+                    and t.customer = s.customer and t.priority < s.priority
+                order by t.priority desc
+                limit 1
+            )
+            union all
+            (
+                select t.customer, t.priority from forebay.tasks as t
+                where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+                    and t.customer > s.customer
+                order by t.customer, t.priority desc
+                limit 1
+            )
+            union all
+            (
+                select t.customer, t.priority from forebay.tasks as t
+                where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+                    and t.customer is null and t.priority < case when s.customer is null then s.priority else 32768 end
+                order by t.priority desc
+                limit 1
+            )
+            limit 1
+        ) as n
+    )
+    select firsts.*
+    from shares as s
+    cross join lateral (
+        (
+            select t.* from forebay.tasks as t
+            where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+                and t.customer = s.customer and t.priority = s.priority and t.task_id <> all(p_except)
+            order by t.created_at, t.task_id
+            limit p_limit
+        )
+        union all
+        (
+            select t.* from forebay.tasks as t
+            where s.customer is null and t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+                and t.customer is null and t.priority = s.priority and t.task_id <> all(p_except)
+            order by t.created_at, t.task_id
+            limit p_limit
+        )
+    ) as firsts
+    union all
+    select t.* from forebay.tasks as t
+    where not p_ready and t.agent = p_agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now;
+end;
+$function$;
+
+comment on function forebay._shares is 'The first p_limit tasks of each customer and priority of an agent that serves its customers in turns.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_shares.sql', 'repeatable', 'ff2433c26485715e013141d78307835ff3f9401f8df5fd0dda0a5eb1b4a96180', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_slot_at.sql
+create or replace function forebay._slot_at(p_period interval, p_at timestamptz)
+    returns timestamptz
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The beginning of the slot, a 120th of the period, that a moment lies in.
+select date_bin(p_period / 120, p_at, timestamptz '2000-01-01 00:00:00+00');
+$function$;
+
+comment on function forebay._slot_at is 'The beginning of the slot, a 120th of the period, that a moment lies in.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_slot_at.sql', 'repeatable', 'af7b53f936f2e7d444257178482848cfb9ad5252d2a9bdf5b1d9861d2d280bc9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_spend.sql
+create or replace function forebay._spend(p_attempt_id bigint)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Bring what the attempt cost up to date, and note the difference as spent; the caller holds its row.
+--
+-- The calls of the more complete source count, never of two. Each is spent on the UTC day that it was made.
+--
+-- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts.cost_usd
+declare
+    v_source text := forebay._usage_source(p_attempt_id);
+begin
+    with calls as (
+        select
+            u.source, u.call_id, a.agent, coalesce(a.customer, '') as customer, u.counted_usd,
+            case when u.source = v_source then u.usd end as counts, forebay._called_at(u, a.started_at) as called_at
+        from forebay.attempt_usage as u
+        inner join forebay.task_attempts as a on a.attempt_id = u.attempt_id
+        where u.attempt_id = p_attempt_id
+            and u.counted_usd is distinct from case when u.source = v_source then u.usd end
+    ), counted as (
+        update forebay.attempt_usage as u
+        set counted_usd = c.counts
+        from calls as c
+        where u.attempt_id = p_attempt_id and u.source = c.source and u.call_id = c.call_id
+    )
+    insert into forebay.spend_entries (attempt_id, agent, customer, spent_at, usd)
+    select
+        p_attempt_id, c.agent, c.customer, min(c.called_at), sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0))
+    from calls as c
+    group by c.agent, c.customer, forebay._utc_day(c.called_at)
+    having sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0)) <> 0;
+
+    update forebay.task_attempts as a
+    set cost_usd = known.usd
+    from (select sum(u.counted_usd) as usd from forebay.attempt_usage as u where u.attempt_id = p_attempt_id) as known
+    where a.attempt_id = p_attempt_id and a.cost_usd is distinct from known.usd;
+end;
+$function$;
+
+comment on function forebay._spend is 'Bring what the attempt cost up to date, and note the difference as spent; the caller holds its row.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_spend.sql', 'repeatable', '7f9e02ace6afc6a16fbd31e01026fdeaa87050d4d9755faf3f5a1523e83ac863', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_spent_today.sql
+create or replace function forebay._spent_today(
+    p_agent       text,
+    p_customer    text,
+    p_now         timestamptz,
+    out recorded  numeric,
+    out projected numeric
+)
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its attempts may cost beyond it.
+--
+-- Those are the open ones, and those that ended on that day and whose cost nobody told: a release or a refusal cost nothing,
+-- any other what was expected. It is stable, so that all is read in one snapshot: money that is reported or folded meanwhile
+-- is either still expected, or noted, or added up.
+declare
+    v_day   date := forebay._utc_day(p_now);
+    v_since timestamptz := date_trunc('day', p_now, 'UTC');
+begin
+    if p_customer is null then
+        select coalesce(sum(s.usd), 0) into recorded from (
+            select d.usd from forebay.daily_spend as d where d.day = v_day and d.agent = p_agent
+            union all
+            select e.usd from forebay.spend_entries as e where e.agent = p_agent and forebay._utc_day(e.spent_at) = v_day
+        ) as s;
+        select coalesce(sum(o.usd), 0) into projected from (
+            select greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0) as usd
+            from forebay.task_attempts as a
+            where a.agent = p_agent and a.finished_at is null
+            union all
+            select a.expected_usd
+            from forebay.task_attempts as a
+            where a.agent = p_agent and a.finished_at >= v_since and a.finished_at is not null
+                and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released' and not forebay._is_refused(a.error)
+        ) as o;
+    else
+        select coalesce(sum(s.usd), 0) into recorded from (
+            select d.usd from forebay.daily_spend as d
+            where d.customer = p_customer and d.customer <> '' and d.day = v_day
+            union all
+            select e.usd from forebay.spend_entries as e
+            where e.customer = p_customer and e.customer <> '' and forebay._utc_day(e.spent_at) = v_day
+        ) as s;
+        select coalesce(sum(o.usd), 0) into projected from (
+            select greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0) as usd
+            from forebay.task_attempts as a
+            where a.customer = p_customer and a.finished_at is null
+            union all
+            select a.expected_usd
+            from forebay.task_attempts as a
+            where a.customer = p_customer and a.finished_at >= v_since and a.finished_at is not null
+                and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released' and not forebay._is_refused(a.error)
+        ) as o;
+    end if;
+end;
+$function$;
+
+comment on function forebay._spent_today is 'What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its attempts may cost beyond it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_spent_today.sql', 'repeatable', '22dddc7a24c54c81d658a8882371401318b46d3d07e7a6df1674f67472458b5f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_stands_before.sql
+create or replace function forebay._stands_before(
+    p_agent forebay.agents,
+    p_one   forebay.tasks,
+    p_other forebay.tasks,
+    p_now   timestamptz
+)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether the one task comes before the other in line, customers' turns aside.
+select (-forebay._effective_priority(p_agent, p_one, p_now), p_one.created_at, p_one.task_id)
+    < (-forebay._effective_priority(p_agent, p_other, p_now), p_other.created_at, p_other.task_id);
+$function$;
+
+comment on function forebay._stands_before is 'Whether the one task comes before the other in line, customers'' turns aside.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_stands_before.sql', 'repeatable', '1f71dc7b0107ed66025c83046a2fdff1f3151287db0d9dbe59442223ba09c242', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_starts_at.sql
+create or replace function forebay._starts_at(p_task forebay.tasks, p_now timestamptz)
+    returns timestamptz
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The earliest moment within 34 years at which a dequeue would take the task if nothing else changes; null when there is none.
+--
+-- No formula: the rule itself is asked at moments that lie further and further ahead, and between the last no and the first
+-- yes the moment is halved out, to the microsecond. What time alone brings (a pause that ends, a bucket that refills, a
+-- window that moves on, the next day) never takes room away.
+declare
+    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
+    v_no    timestamptz := p_now;
+    v_yes   timestamptz;
+    v_half  timestamptz;
+begin
+    for v_yes in
+        select distinct m.at from (
+            select p_now + make_interval(secs => 4.0 ^ n) as at from generate_series(-1, 15) as n
+            union all
+            select unnest(array[p_task.available_at, v_agent.paused_until, date_trunc('day', p_now, 'UTC') + interval '24 hours'])
+        ) as m
+        where m.at > p_now and m.at < 'infinity'
+        order by m.at
+    loop
+        if forebay._may_start(p_task, v_yes) then
+            loop
+                v_half := v_no + make_interval(secs => extract(epoch from v_yes - v_no)::double precision / 2);
+                exit when v_half in (v_no, v_yes);
+                if forebay._may_start(p_task, v_half) then
+                    v_yes := v_half;
+                else
+                    v_no := v_half;
+                end if;
+            end loop;
+            return v_yes;
+        end if;
+        v_no := v_yes;
+    end loop;
+    return null;
+end;
+$function$;
+
+comment on function forebay._starts_at is
+'The earliest moment within 34 years at which a dequeue would take the task if nothing else changes; null when there is none.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_starts_at.sql', 'repeatable', '458ce96df4a5362bcd3a9cbdee4b7855e0a4bdd1f89eb289404bee1d1f8df2e6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_strict_line.sql
+create or replace function forebay._strict_line(
+    p_agent   forebay.agents,
+    p_limit   integer,
+    p_floor   integer,
+    p_now     timestamptz,
+    p_locks   boolean,
+    p_capped  text[],
+    p_learned forebay.learned
+)
+    returns forebay.lined_up[]
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The line of an agent that goes by priority, then age, then id: _line without the tasks of p_capped.
+--
+-- Locks  with p_locks the tasks, without waiting
+declare
+    v_floor integer := coalesce(p_floor, -32768);
+    v_task  forebay.tasks;
+    v_line  forebay.lined_up[] := array[]::forebay.lined_up[];
+begin
+    if p_locks then
+        for v_task in
+            select t.* from forebay.tasks as t
+            where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready and t.priority >= v_floor
+                and (t.customer is null or t.customer <> all(p_capped))
+            order by t.priority desc, t.created_at, t.task_id
+            limit p_limit
+            for no key update skip locked
+        loop
+            v_line := v_line || forebay._lined_up(p_agent, v_task, p_learned, p_now);
+        end loop;
+        return v_line;
+    end if;
+    return array(
+        select forebay._lined_up(p_agent, h, p_learned, p_now)
+        from (
+            (
+                select t.* from forebay.tasks as t
+                where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready and t.priority >= v_floor
+                    and (t.customer is null or t.customer <> all(p_capped))
+                order by t.priority desc, t.created_at, t.task_id
+                limit p_limit
+            )
+            union all
+            select t.* from forebay.tasks as t
+            where t.agent = p_agent.agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now
+                and t.priority >= v_floor and (t.customer is null or t.customer <> all(p_capped))
+        ) as h
+        order by h.priority desc, h.created_at, h.task_id
+        limit p_limit
+    );
+end;
+$function$;
+
+comment on function forebay._strict_line is 'The line of an agent that goes by priority, then age, then id: _line without the tasks of p_capped.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_strict_line.sql', 'repeatable', '46dfedefdff391f40ff979e10e7da8a41fa4ad5dc445a373acc5be83c659f429', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_supplied_rooms.sql
+create or replace function forebay._supplied_rooms(p_agent forebay.agents, p_now timestamptz)
+    returns setof forebay.quota_room
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How much of each limit is left to new tasks of an agent that asks before its calls.
+--
+-- The calls keep the limits by themselves, and a claim only keeps them supplied: there is room for a task while its first
+-- call finds room beside the calls that wait and the first calls of those claimed before it, and a tenth of the limit
+-- more; and for one whatever its size while none waits. So always a call waits, and what a task uses later does not matter.
+--
+-- Returns  one row a limit, at 0 seconds
+begin
+    return query
+    with calls as materialized (
+        select c.* from forebay._calls_to_come(p_agent.quotas) as c
+    )
+    select
+        l.quota, l.unit, l.period, l.effective::double precision, ahead.needs = 0, 0::double precision,
+        (l.room + greatest(0.1 * l.effective, least(1, l.effective)) - ahead.needs)::double precision
+    from forebay._quota_limits(p_agent.quotas, p_now) as l
+    cross join lateral (
+        select coalesce(sum(forebay._in_unit(l.unit, 1, c.input_tokens, c.output_tokens)), 0) as needs
+        from calls as c
+        where l.quota = any(c.quotas)
+    ) as ahead;
+end;
+$function$;
+
+comment on function forebay._supplied_rooms is 'How much of each limit is left to new tasks of an agent that asks before its calls.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_supplied_rooms.sql', 'repeatable', 'b347cc1ae7bab2a54510bba20b90cff312cd396810f07eb6d7b6684b36f5e823', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_take_money.sql
+create or replace function forebay._take_money(p_caps forebay.spend_cap[], p_task forebay.lined_up)
+    returns forebay.spend_cap[]
+    language sql
+    immutable
+    security invoker
+as $function$
+-- What a task that starts now leaves of the caps: of the agent's, and of its customer's.
+select array(
+    select
+        (
+            c.customer, c.amount,
+            c.has - case when c.customer is null or c.customer = p_task.customer then (p_task.uses).usd else 0 end
+        )::forebay.spend_cap
+    from unnest(p_caps) as c
+);
+$function$;
+
+comment on function forebay._take_money is 'What a task that starts now leaves of the caps: of the agent''s, and of its customer''s.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_take_money.sql', 'repeatable', '19c0127699d2ec1de86cfef298d9e94dbb9fc11ac5985a1deb2428aa64dc12ce', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_take_room.sql
+create or replace function forebay._take_room(
+    p_rooms forebay.quota_room[],
+    p_uses  forebay.expected_use,
+    p_pace  double precision
+)
+    returns forebay.quota_room[]
+    language sql
+    immutable
+    security invoker
+as $function$
+-- What a task that starts now leaves of the quotas' rooms.
+select array(
+    select
+        (
+            r.quota, r.unit, r.period, r.amount, false, r.seconds,
+            r.room - forebay._need(r.unit, r.seconds, p_uses, p_pace)
+        )::forebay.quota_room
+    from unnest(p_rooms) as r
+);
+$function$;
+
+comment on function forebay._take_room is 'What a task that starts now leaves of the quotas'' rooms.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_take_room.sql', 'repeatable', 'ecca34515aa5d0ebda953d1c1ad3fbf06b40032ea466e47d12d8ab3f89830d0c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_take_turns.sql
+create or replace function forebay._take_turns(p_agent forebay.agents, p_line forebay.lined_up[])
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Count what the tasks of p_line, which are about to start, will use for their customers, and move the agent's turn on.
+--
+-- The turn is the least count of those that wait: a customer that comes, or comes back, starts from there. So counts that it
+-- has reached say nothing any more, and are removed.
+--
+-- Writes  forebay.customer_turns, forebay.agent_budgets
+declare
+    v_old numeric := (select b.turn from forebay.agent_budgets as b where b.agent = p_agent.agent);
+    v_new numeric;
+begin
+    insert into forebay.customer_turns as c (agent, customer, served)
+    select p_agent.agent, coalesce(l.customer, ''), v_old + sum(forebay._turn_cost(l.uses))
+    from unnest(p_line) as l
+    group by coalesce(l.customer, '')
+    on conflict (agent, customer) do update set served = c.served + excluded.served - v_old;
+
+    v_new := (
+        select min(coalesce(c.served, v_old))
+        from forebay._waiting_customers(p_agent.agent) as w (customer)
+        left join forebay.customer_turns as c on c.agent = p_agent.agent and c.customer = coalesce(w.customer, '')
+    );
+    if v_new > v_old then
+        update forebay.agent_budgets as b set turn = v_new where b.agent = p_agent.agent;
+        delete from forebay.customer_turns as c where c.agent = p_agent.agent and c.served <= v_new;
+    end if;
+end;
+$function$;
+
+comment on function forebay._take_turns is 'Count what the tasks of p_line, which are about to start, will use for their customers, and move the agent''s turn on.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_take_turns.sql', 'repeatable', 'e5b52c8256edf01948a13ad47b1315f9b00bc944195af7634f4ae830753f00f9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_take_usage.sql
+create or replace function forebay._take_usage(p_attempt forebay.task_attempts, p_usage jsonb)
+    returns boolean
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Record one call's usage and settle it with the quotas; say whether it was new, or filled something that was unknown.
+--
+-- Writes  forebay.attempt_usage, forebay.attempt_calls, forebay.quota_settlements
+-- Errors  22023  p_usage is no object, or a key is missing, of a wrong type, or out of range
+declare
+    v_id  text := p_usage ->> 'call_id';
+    v_old forebay.attempt_usage;
+    v_new forebay.attempt_usage;
+begin
+    v_new.source := coalesce(p_usage ->> 'source', 'agent');
+    select u.* into v_old
+    from forebay.attempt_usage as u
+    where u.attempt_id = p_attempt.attempt_id and u.source = v_new.source and u.call_id = v_id;
+    if not forebay._record_usage(p_attempt.attempt_id, p_usage) then
+        return false;
+    end if;
+    select u.* into v_new
+    from forebay.attempt_usage as u
+    where u.attempt_id = p_attempt.attempt_id and u.source = v_new.source and u.call_id = v_id;
+    perform forebay._settle_call(p_attempt, v_old, v_new);
+    return true;
+end;
+$function$;
+
+comment on function forebay._take_usage is 'Record one call''s usage and settle it with the quotas; say whether it was new, or filled something that was unknown.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_take_usage.sql', 'repeatable', '5b877cc88df2c70911a5b946fac579f04578cb1e664103b327638d0789b4128b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_throttle.sql
+create or replace function forebay._throttle(p_agent forebay.agents, p_now timestamptz)
+    returns forebay.throttle
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What a provider's refusals mean for the agent at p_now.
+--
+-- Those that name no quota count for the agent alone, those of a quota for all who draw on it: the longest pause and the
+-- smallest share hold.
+declare
+    v_throttle forebay.throttle := forebay._throttled_by(forebay._last_refusal(p_agent.agent, null), p_now);
+    v_other    forebay.throttle;
+    v_quota    text;
+begin
+    foreach v_quota in array p_agent.quotas loop
+        v_other := forebay._quota_throttle(v_quota, p_now);
+        v_throttle.share := least(v_throttle.share, v_other.share);
+        if v_other.paused_until > coalesce(v_throttle.paused_until, '-infinity') then
+            v_throttle.paused_until := v_other.paused_until;
+            v_throttle.reason := v_other.reason;
+        end if;
+    end loop;
+    return v_throttle;
+end;
+$function$;
+
+comment on function forebay._throttle is 'What a provider''s refusals mean for the agent at p_now.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_throttle.sql', 'repeatable', '32ecd9aed99534dc41a1f384bbdaa098b06b4141f742c931ed834cb6d176039a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_throttled_by.sql
+create or replace function forebay._throttled_by(p_refusal forebay.refusals, p_now timestamptz)
+    returns forebay.throttle
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What a refusal means at p_now: a pause until it is over, and a share of the limits until that is whole again.
+declare
+    v_share  numeric := forebay._share(p_refusal, p_now);
+    v_reason text := case
+        when p_refusal.quota is null then 'the provider asked to wait'
+        else format('the provider of quota "%s" asked to wait', p_refusal.quota)
+    end;
+begin
+    return (
+        case when p_refusal.paused_until > p_now then p_refusal.paused_until end,
+        case when p_refusal.paused_until > p_now then v_reason end,
+        v_share,
+        case when v_share < 1 and p_refusal.quota is null then p_refusal.in_flight end
+    )::forebay.throttle;
+end;
+$function$;
+
+comment on function forebay._throttled_by is 'What a refusal means at p_now: a pause until it is over, and a share of the limits until that is whole again.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_throttled_by.sql', 'repeatable', '85da807e00b3d5b4b8703dde7643b1398e96abd9d03cc19c9972de0bbfba3ca5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_token_burst.sql
+create or replace function forebay._token_burst(p_agent forebay.agents)
+    returns numeric
+    language sql
+    immutable
+    security invoker
+as $function$
+-- How many tokens the agent's bucket holds when it is full; null when the agent has no max_tpm.
+select p_agent.max_tpm * p_agent.tpm_burst;
+$function$;
+
+comment on function forebay._token_burst is 'How many tokens the agent''s bucket holds when it is full; null when the agent has no max_tpm.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_token_burst.sql', 'repeatable', 'c8d15de5e741c26a04f5f847025cc2146e06a6128188567f8421138cd36aa5aa', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_turn_cost.sql
+create or replace function forebay._turn_cost(p_uses forebay.expected_use)
+    returns numeric
+    language sql
+    immutable
+    security invoker
+as $function$
+-- How far a task moves its customer's count: by the tokens that it is expected to use, one at least.
+select greatest(1, p_uses.input_tokens + p_uses.output_tokens)::numeric;
+$function$;
+
+comment on function forebay._turn_cost is 'How far a task moves its customer''s count: by the tokens that it is expected to use, one at least.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_turn_cost.sql', 'repeatable', 'dd692319cfcea9e5d5c6c3a20d64b3a1a22f3add9e259c2805e8f95c8452276b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_usage_source.sql
+create or replace function forebay._usage_source(p_attempt_id bigint)
+    returns text
+    language sql
+    stable
+    security invoker
+as $function$
+-- Which source counts for an attempt: the one that knows input and output of more calls; null when no call was reported.
+--
+-- Of two that know the same, the one that knows what more calls cost: not every call is paid by tokens.
+select u.source
+from forebay.attempt_usage as u
+where u.attempt_id = p_attempt_id
+group by u.source
+order by count(*) filter (where u.input_tokens is not null and u.output_tokens is not null) desc, count(u.usd) desc, u.source
+limit 1;
+$function$;
+
+comment on function forebay._usage_source is 'Which source counts for an attempt: the one that knows input and output of more calls; null when no call was reported.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_usage_source.sql', 'repeatable', 'eff4bef699b75d14444e49c7caa0ba4ec86fcd1892af13eadaaf49cdcd735b2f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_utc_day.sql
+create or replace function forebay._utc_day(p_at timestamptz)
+    returns date
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The day that money of that moment belongs to: in UTC, whatever the session's time zone.
+select (p_at at time zone 'UTC')::date;
+$function$;
+
+comment on function forebay._utc_day is 'The day that money of that moment belongs to: in UTC, whatever the session''s time zone.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_utc_day.sql', 'repeatable', 'e723bc7e3027aa2dc4abd4f1afc2de619730fb164fbbdf0b31e335673fd15505', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_waiting_customers.sql
+create or replace function forebay._waiting_customers(p_agent text)
+    returns table (customer text)
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The customers with tasks in the line of an agent that serves them in turns, each once; null for tasks without one.
+begin
+    return query
+    with recursive customers as (
+        select min(t.customer) as customer
+        from forebay.tasks as t
+        where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+        union all
+        select (
+            select min(t.customer) from forebay.tasks as t
+            where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared and t.customer > c.customer
+        )
+        from customers as c
+        where c.customer is not null
+    )
+    select c.customer from customers as c where c.customer is not null
+    union all
+    (
+        select t.customer from forebay.tasks as t
+        where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared and t.customer is null
+        limit 1
+    );
+end;
+$function$;
+
+comment on function forebay._waiting_customers is 'The customers with tasks in the line of an agent that serves them in turns, each once; null for tasks without one.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_waiting_customers.sql', 'repeatable', '9798ff8e363a2fc4c4148d0c6b303a9d47907a00b1dee9e169b303724013f660', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_waiting_priorities.sql
+create or replace function forebay._waiting_priorities(p_agent text)
+    returns setof integer
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The priorities of the tasks in the agent's line, each once, highest first; the index is entered anew for each.
+declare
+    v_priority integer := 32768;
+begin
+    loop
+        select max(t.priority)::integer into v_priority
+        from forebay.tasks as t
+        where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.priority < v_priority;
+        exit when v_priority is null;
+        return next v_priority;
+    end loop;
+end;
+$function$;
+
+comment on function forebay._waiting_priorities is 'The priorities of the tasks in the agent''s line, each once, highest first; the index is entered anew for each.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_waiting_priorities.sql', 'repeatable', '48adae1f800195df14211eb2cdb48c36b5c87bb835293bce75a13f992488bfe5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_waiting_words.sql
+create or replace function forebay._waiting_words(
+    p_answer forebay.task_explanation,
+    p_task   forebay.tasks,
+    p_now    timestamptz
+)
+    returns text
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The sentences for a reason to wait: the rule with its numbers, when room is expected, and how many tasks come before.
+declare
+    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
+    v_rule  text := forebay._rule_words(p_answer, case p_answer.reason when 'reserved' then 'that one' else 'this task' end);
+    v_words text;
+begin
+    v_words := case p_answer.reason
+        when 'not_open' then 'This database is a branch or a restored copy, and no operator has opened it.'
+        when 'closed' then format('A limit of agent %s is 0, which admits nothing.', v_agent.agent)
+        when 'paused' then format(
+            'Agent %s is paused until %s%s.', v_agent.agent,
+            coalesce(forebay._moment_words(nullif(v_agent.paused_until, 'infinity'), p_now), 'it is resumed'),
+            ': ' || v_agent.pause_reason
+        )
+        when 'delayed' then format(
+            'It is not due before %s%s.', forebay._moment_words(p_task.available_at, p_now),
+            ': its last attempt ended with "' || (
+                select a.error ->> 'message' from forebay.task_attempts as a
+                where a.task_id = p_task.task_id and a.attempt_no = p_task.attempt_no
+            ) || '"'
+        )
+        when 'deferred' then format(
+            'A provider has refused it %s since %s, which spent no attempt; it is not due before %s.',
+            case p_task.deferral_count when 1 then 'once' else p_task.deferral_count || ' times' end,
+            forebay._moment_words(p_task.deferred_since, p_now), forebay._moment_words(p_task.available_at, p_now)
+        )
+        when 'ready' then format(
+            'It is next in line: the next dequeue for agent %s takes it; %s.', v_agent.agent,
+            coalesce(
+                'the last one was at ' || forebay._moment_words((select max(d.last_claim_at) from forebay.dispatchers as d), p_now),
+                'none was seen yet'
+            )
+        )
+        when 'behind_others' then format('Agent %s has room for it; others come first.', v_agent.agent)
+        when 'reserved' then format(
+            'Task %s is before it and has waited so long that nobody passes it: %s; %s.',
+            p_answer.task_id, v_rule, forebay._outlook_words(p_answer, p_task, p_now)
+        )
+        else format(
+            '%s%s; %s.', upper(left(v_rule, 1)), substr(v_rule, 2), forebay._outlook_words(p_answer, p_task, p_now)
+        )
+    end;
+    return v_words || case
+        when p_answer.ahead = 1 then ' 1 task is before it.'
+        when p_answer.ahead > 1 then format(' %s tasks are before it.', forebay._number_words(p_answer.ahead))
+        else ''
+    end;
+end;
+$function$;
+
+comment on function forebay._waiting_words is
+'The sentences for a reason to wait: the rule with its numbers, when room is expected, and how many tasks come before.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_waiting_words.sql', 'repeatable', 'e64a4815d9a9f783c32e9d2211e2f24e118e38ba3e906f2eb800ef38d071d203', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_wake_due.sql
+create or replace function forebay._wake_due(p_agent text, p_now timestamptz, p_limit integer)
+    returns integer
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Put the agent's due tasks into the line of those that can be claimed; say how many.
+--
+-- Writes  forebay.tasks.is_ready
+-- Locks   the tasks, by id, skipping what somebody else holds
+declare
+    v_woken integer;
+begin
+    with due as (
+        select t.task_id
+        from forebay.tasks as t
+        where t.agent = p_agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now
+        order by t.available_at
+        limit p_limit
+    ), locked as (
+        select t.task_id
+        from forebay.tasks as t
+        inner join due on due.task_id = t.task_id
+        where t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now
+        order by t.task_id
+        for no key update of t skip locked
+    )
+    update forebay.tasks as t
+    set is_ready = true
+    from locked
+    where t.task_id = locked.task_id;
+    get diagnostics v_woken = row_count;
+    return v_woken;
+end;
+$function$;
+
+comment on function forebay._wake_due is 'Put the agent''s due tasks into the line of those that can be claimed; say how many.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_wake_due.sql', 'repeatable', 'd9690394da5ae40c7b0de0a1e34c2bb6c53bab9b9788e727e6d41f7eea252dd3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_window_length.sql
+create or replace function forebay._window_length(p_period interval)
+    returns interval
+    language sql
+    immutable
+    security invoker
+as $function$
+-- How long after its beginning a slot of a window of this period counts.
+--
+-- The provider counts a call from its arrival, a little after the grant. So a slot counts until its end has left the
+-- period, and a quarter of a second more (at most two slots): the ledger never gives room back before the provider.
+select p_period + p_period / 120 + least(p_period / 60, interval '250 milliseconds');
+$function$;
+
+comment on function forebay._window_length is 'How long after its beginning a slot of a window of this period counts.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_window_length.sql', 'repeatable', '5dcf692a0114b2b34301a2aa13d7a68daf9f0e5be839bd8193fdf29fb92048ff', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_window_used.sql
+create or replace function forebay._window_used(
+    p_quota  text,
+    p_unit   text,
+    p_period interval,
+    p_now    timestamptz,
+    p_later  interval default '0'
+)
+    returns numeric
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How much of the calls so far counts against a window so long after p_now, settlements that wait to be folded in included.
+declare
+    v_since timestamptz := p_now + p_later - forebay._window_length(p_period);
+begin
+    return greatest(0, (
+        select coalesce(sum(s.used), 0)
+        from forebay.quota_slots as s
+        where s.quota = p_quota and s.unit = p_unit and s.period = p_period and s.slot_at > v_since
+    ) + (
+        select coalesce(sum(forebay._in_unit(p_unit, s.requests, s.input_tokens, s.output_tokens)), 0)
+        from forebay.quota_settlements as s
+        where s.quota = p_quota and forebay._slot_at(p_period, s.called_at) > v_since
+    ));
+end;
+$function$;
+
+comment on function forebay._window_used is 'How much of the calls so far counts against a window so long after p_now, settlements that wait to be folded in included.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_window_used.sql', 'repeatable', '180be133a6c34c32724e51a5bec5b1e810ffe33b7e1a768703ce1a45d5eeec46', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/submitter/batch_tasks.sql
+create or replace function forebay.batch_tasks(p_batch_id bigint, p_actor text)
+    returns setof forebay.batch_task
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- List the tasks of p_actor's batch, without their results.
+--
+-- Returns    one row a task, by id
+-- Errors     22023  an argument is null
+--            QF302  p_actor has no such batch
+-- Called by  forebay_submitter
+begin
+    perform forebay._own_batch(p_batch_id, p_actor);
+    return query
+    select
+        t.task_id, t.agent, t.status, t.priority::integer, t.payload, t.attempt_count, a.progress_done, a.progress_total,
+        t.confidence, t.error, t.created_at, t.finished_at
+    from forebay.tasks as t
+    left join forebay.task_attempts as a on a.attempt_id = t.attempt_id
+    where t.batch_id = p_batch_id
+    order by t.task_id;
+end;
+$function$;
+
+comment on function forebay.batch_tasks is 'List the tasks of p_actor''s batch, without their results.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/submitter/batch_tasks.sql', 'repeatable', '67089590108e01ce781eb5381e94e3dfc49245a43a9a4b27475bc9e92c0bd7c2', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/submitter/cancel_batch.sql
+create or replace function forebay.cancel_batch(p_batch_id bigint, p_actor text, p_reason text default null)
+    returns setof forebay.task_effect
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Cancel what is left of p_actor's batch, as cancel does for single tasks.
+--
+-- Returns    one row a task of the batch, by id
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.audit_log
+-- Locks      the tasks, by id, then their attempts, by id
+-- Errors     22023  an argument is null
+--            QF302  p_actor has no such batch
+-- Called by  forebay_submitter
+begin
+    perform forebay._own_batch(p_batch_id, p_actor);
+    return query select * from forebay._cancel(
+        array(select t.task_id from forebay.tasks as t where t.batch_id = p_batch_id), p_reason, p_actor
+    );
+end;
+$function$;
+
+comment on function forebay.cancel_batch is 'Cancel what is left of p_actor''s batch, as cancel does for single tasks.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/submitter/cancel_batch.sql', 'repeatable', '9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/submitter/enqueue.sql
+create or replace function forebay.enqueue(
+    p_agent            text,
+    p_payload          jsonb,
+    p_priority         integer default 0,
+    p_batch_id         bigint default null,
+    p_customer         text default null,
+    p_idempotency_key  text default null,
+    p_run_after        timestamptz default null,
+    p_estimated_tokens bigint default null,
+    p_max_attempts     integer default null
+)
+    returns bigint
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Enqueue one task and return its id, as enqueue_many does for many.
+--
+-- Errors     as enqueue_many
+-- Called by  forebay_submitter
+begin
+    return (
+        select e.task_id
+        from forebay.enqueue_many(
+            p_agent,
+            jsonb_build_array(jsonb_build_object(
+                'payload', p_payload,
+                'priority', p_priority,
+                'customer', p_customer,
+                'idempotency_key', p_idempotency_key,
+                'run_after', p_run_after,
+                'estimated_tokens', p_estimated_tokens,
+                'max_attempts', p_max_attempts
+            )),
+            p_batch_id
+        ) as e
+    );
+end;
+$function$;
+
+comment on function forebay.enqueue is 'Enqueue one task and return its id, as enqueue_many does for many.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/submitter/enqueue.sql', 'repeatable', 'fc5460563e221c5463b40f99b1799ef202fc17d1fcbc670816f8ff84b7efac2c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/submitter/enqueue_many.sql
+create or replace function forebay.enqueue_many(p_agent text, p_tasks jsonb, p_batch_id bigint default null)
+    returns setof forebay.enqueued_task
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Enqueue tasks for one agent, all or none of them.
+--
+-- A task is an object: payload (required), priority, customer, idempotency_key, run_after, estimated_tokens,
+-- max_attempts; other keys are ignored. A key that the agent already has answers with the first task and created = false;
+-- only the payload is compared. run_after is an instant: a caller whose clock is wrong gets what it asked for. The
+-- customer's boost is added to the priority.
+--
+-- Returns    one row a task, by ordinal from 1, in the order given
+-- Writes     forebay.tasks
+-- Locks      the agent's line, shared; for an agent with max_waiting also its end, alone, until the transaction ends;
+--            then idempotency keys, in the order of the keys
+-- Errors     22023  p_tasks is no array, too long, or has a bad task, which is named by its ordinal
+--            25001  the agent has max_waiting, and the transaction is not READ COMMITTED
+--            40001  a task with the same key went away at this moment
+--            QF201  a key was used before with another payload
+--            QF301, QF302  no such agent or batch
+--            QF402  a payload is too large
+--            QF403  more tasks of the agent would wait than its max_waiting
+-- Called by  forebay_submitter
+declare
+    v_agent    forebay.agents;
+    v_batch    forebay.batches;
+    v_rows     forebay.tasks[] := array[]::forebay.tasks[];
+    v_document jsonb;
+    v_ordinal  integer := 0;
+    v_has_keys boolean := false;
+    v_is_named boolean := false;
+    v_limits   forebay.installation := forebay._limits();
+    v_now      timestamptz := forebay._now();
+    v_message  text;
+    v_state    text;
+    v_hint     text;
+begin
+    perform pg_advisory_xact_lock_shared(forebay._line_key(p_agent));
+    v_agent := forebay._get_agent(p_agent);
+    if p_tasks is null or jsonb_typeof(p_tasks) <> 'array' then
+        raise exception 'p_tasks must be a JSON array' using errcode = '22023';
+    end if;
+    perform forebay._require_between(jsonb_array_length(p_tasks), 'the number of tasks', 0, v_limits.max_batch_size);
+    if p_batch_id is not null then
+        v_batch := forebay._get_batch(p_batch_id);
+    end if;
+
+    begin
+        for v_document in select elements.value from jsonb_array_elements(p_tasks) as elements loop
+            v_ordinal := v_ordinal + 1;
+            v_rows := v_rows || forebay._parse_task(v_agent, v_document, v_batch, v_limits.max_payload_bytes, v_now);
+            v_has_keys := v_has_keys or v_rows[v_ordinal].idempotency_key is not null;
+            v_is_named := v_is_named or v_rows[v_ordinal].customer is not null;
+        end loop;
+    exception when data_exception or sqlstate 'QF402' then
+        get stacked diagnostics v_message = message_text, v_state = returned_sqlstate, v_hint = pg_exception_hint;
+        raise exception 'task %: %', v_ordinal, v_message using errcode = v_state, hint = concat_ws(' ', nullif(v_hint, ''), 'Nothing was enqueued.');
+    end;
+
+    if v_is_named then
+        v_rows := forebay._boosted(v_rows);
+    end if;
+    if v_agent.max_waiting is not null then
+        perform forebay._lock_end_of_line(v_agent);
+    end if;
+    insert into forebay.tasks
+    select r.* from unnest(v_rows) as r
+    order by r.idempotency_key collate "C" nulls first, r.task_id
+    on conflict (agent, idempotency_key) where idempotency_key is not null do nothing;
+    if found and v_agent.max_waiting is not null then
+        perform forebay._require_short_line(v_agent);
+    end if;
+
+    if v_has_keys then
+        return query select * from forebay._match_keys(v_rows);
+    else
+        return query select (row_number() over ())::integer, r.task_id, true from unnest(v_rows) as r;
+    end if;
+end;
+$function$;
+
+comment on function forebay.enqueue_many is 'Enqueue tasks for one agent, all or none of them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/submitter/enqueue_many.sql', 'repeatable', '0e45f7518a3dfe8d8a23b593b430a106501caf62dccec6b29978d975ac8b0e85', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/submitter/open_batch.sql
+create or replace function forebay.open_batch(
+    p_name     text,
+    p_customer text default null,
+    p_owner    text default null,
+    p_metadata jsonb default '{}'
+)
+    returns bigint
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Open a batch, the parent of many tasks, and return its id; its tasks take its customer and owner.
+--
+-- Writes     forebay.batches
+-- Errors     22023  a name, customer or owner is empty or too long, or p_metadata is no object
+--            QF402  p_metadata is too large
+-- Called by  forebay_submitter
+declare
+    v_batch_id bigint;
+begin
+    if p_name is null or char_length(p_name) not between 1 and 500 then
+        raise exception 'p_name must have 1 to 500 characters' using errcode = '22023';
+    end if;
+    if char_length(p_customer) not between 1 and 200 or char_length(p_owner) not between 1 and 200 then
+        raise exception 'p_customer and p_owner must have 1 to 200 characters, or be null' using errcode = '22023';
+    end if;
+    if p_metadata is null or jsonb_typeof(p_metadata) <> 'object' then
+        raise exception 'p_metadata must be a JSON object' using errcode = '22023';
+    end if;
+    perform forebay._require_size(p_metadata, 'p_metadata', (forebay._limits()).max_payload_bytes);
+
+    insert into forebay.batches (name, customer, owner, metadata, created_at)
+    values (p_name, p_customer, p_owner, p_metadata, forebay._now())
+    returning batch_id into v_batch_id;
+    return v_batch_id;
+end;
+$function$;
+
+comment on function forebay.open_batch is 'Open a batch, the parent of many tasks, and return its id; its tasks take its customer and owner.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/submitter/open_batch.sql', 'repeatable', 'c1d8a74a829f3d5e2d66404e1aee51d33320e9585e08bcb99bd3c1e070bd38d8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/submitter/retry_batch.sql
+create or replace function forebay.retry_batch(p_batch_id bigint, p_actor text, p_reason text default null)
+    returns setof forebay.task_effect
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Put the failed and cancelled tasks of p_actor's batch back in line, as retry does for single tasks.
+--
+-- Returns    one row a task of the batch, by id
+-- Writes     forebay.tasks, forebay.audit_log
+-- Locks      the tasks, by id
+-- Errors     22023  an argument is null
+--            QF302  p_actor has no such batch
+-- Called by  forebay_submitter
+begin
+    perform forebay._own_batch(p_batch_id, p_actor);
+    return query select * from forebay._retry(
+        array(select t.task_id from forebay.tasks as t where t.batch_id = p_batch_id), null, p_reason, p_actor
+    );
+end;
+$function$;
+
+comment on function forebay.retry_batch is 'Put the failed and cancelled tasks of p_actor''s batch back in line, as retry does for single tasks.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/submitter/retry_batch.sql', 'repeatable', '5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/worker/adopt.sql
+create or replace function forebay.adopt(p_worker text, p_launchers text[], p_limit integer default 100)
+    returns setof forebay.adopted_attempt
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Take over attempts whose driver let the lease run out while their run may live on outside of it.
+--
+-- Attempt and launch token stay. Without a run id: launch again with the same token, and get the same run. With one: ask
+-- its state and pass it to observe_run.
+--
+-- Returns    one row an attempt, by id; of more than p_limit those that expired first
+-- Writes     forebay.task_attempts.worker, lease_expires_at; forebay.tasks.locked_by
+-- Locks      the tasks, then their attempts, skipping what somebody else holds
+-- Errors     22023  p_worker, p_launchers or p_limit is wrong
+--            QF401  this database is a copy
+-- Called by  forebay_worker
+declare
+    v_launchers text[] := p_launchers;
+    v_tasks     bigint[];
+    v_attempts  bigint[];
+    v_now       timestamptz;
+begin
+    perform forebay._require_worker(p_worker);
+    perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
+    if p_launchers is null then
+        raise exception 'p_launchers must not be null' using errcode = '22023';
+    end if;
+    perform forebay._require_launchers(v_launchers);
+    perform forebay._require_open();
+    v_now := forebay._now();
+
+    select array_agg(locked.task_id) into v_tasks from (
+        select t.task_id
+        from forebay.tasks as t
+        inner join forebay.task_attempts as a on a.task_id = t.task_id and a.attempt_id = t.attempt_id
+        where a.finished_at is null and a.launcher = any(v_launchers) and forebay._is_external(a.launcher)
+            and a.lease_expires_at <= v_now and a.deadline_at > v_now
+        order by a.lease_expires_at, t.task_id
+        limit p_limit
+        for no key update of t skip locked
+    ) as locked;
+    select array_agg(locked.attempt_id) into v_attempts from (
+        select a.attempt_id
+        from forebay.task_attempts as a
+        where a.attempt_id in (select t.attempt_id from forebay.tasks as t where t.task_id = any(v_tasks))
+            and a.finished_at is null and a.lease_expires_at <= v_now and a.deadline_at > v_now
+        order by a.attempt_id
+        for no key update skip locked
+    ) as locked;
+
+    return query
+    with adopted as (
+        update forebay.task_attempts as a
+        set worker = p_worker, lease_expires_at = least(v_now + g.lease, a.deadline_at)
+        from forebay.agents as g
+        where a.attempt_id = any(v_attempts) and g.agent = a.agent
+        returning a.*, g.job_id, g.entry_point
+    ), marked as (
+        update forebay.tasks as t set locked_by = p_worker
+        from adopted as a
+        where t.task_id = a.task_id
+        returning t.*
+    )
+    select
+        a.task_id, a.attempt_id, a.attempt_no, a.agent, a.launcher, a.job_id, a.entry_point, t.payload,
+        t.priority::integer, t.batch_id, t.customer, a.estimated_tokens, a.launch_token, a.lease_expires_at, a.deadline_at,
+        a.run_id
+    from adopted as a
+    inner join marked as t on t.attempt_id = a.attempt_id
+    order by a.attempt_id;
+end;
+$function$;
+
+comment on function forebay.adopt is 'Take over attempts whose driver let the lease run out while their run may live on outside of it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/worker/adopt.sql', 'repeatable', '4020a054c4bb3024fe404786a7b45c30072cec8cbc0bddde3ee663a371912409', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/worker/dequeue.sql
+create or replace function forebay.dequeue(
+    p_worker     text,
+    p_agents     text[] default null,
+    p_batch_size integer default 1,
+    p_launchers  text[] default null
+)
+    returns setof forebay.claimed_attempt
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Claim up to p_batch_size tasks for p_worker: each becomes an attempt with a lease.
+--
+-- Agents that have room are served in the order of the best priority that could start; equals share the batch, the first
+-- of them is random. An agent that another call is admitting for, or a quota or customer of it, is skipped, and waited for
+-- only when this call holds nothing. A lock that led to nothing is given back at once, by rolling its subtransaction back. The parameters are copied: a copy
+-- compares by the default collation, a parameter by whatever the caller's argument had, past the indexes.
+-- Call it in a transaction of its own: the agents it claimed for stay locked until commit. Without p_agents and
+-- p_launchers it serves the agents of launcher pull.
+--
+-- Returns    one row an attempt; none when nothing could start at this moment
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_budgets, forebay.agent_settlements, forebay.dispatchers,
+--            forebay.customer_turns, and the quotas' levels
+-- Locks      one agent after the other without waiting, each with its quotas and customers; then tasks and attempts
+-- Errors     22023  p_worker, p_agents, p_batch_size or p_launchers is wrong
+--            25001  the transaction is not READ COMMITTED
+--            QF301  no such agent
+--            QF401  this database is a copy
+-- Called by  forebay_worker
+declare
+    v_worker    text := p_worker;
+    v_agents    text[] := p_agents;
+    v_launchers text[] := p_launchers;
+    v_left      integer := p_batch_size;
+    v_busy      text[] := array[]::text[];
+    v_idle      text[] := array[]::text[];
+    v_round     forebay.serving_round;
+    v_waits     boolean;
+    v_holds     boolean := false;
+    v_agent     text;
+    v_moved     integer;
+    v_room      integer;
+    v_got       integer;
+begin
+    perform forebay._require_worker(p_worker);
+    perform forebay._require_between(p_batch_size, 'p_batch_size', 1, 10000);
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception 'dequeue must run at READ COMMITTED, not %', upper(current_setting('transaction_isolation'))
+            using errcode = '25001', hint = 'Call it in a transaction of its own, at the default isolation level.';
+    end if;
+    perform forebay._require_agents(v_agents);
+    perform forebay._require_launchers(v_launchers);
+    perform forebay._require_open();
+    perform forebay._seen(v_worker, 'claim');
+
+    while v_left > 0 loop
+        v_round := forebay._next_round(v_agents, v_launchers, v_busy || v_idle);
+        v_waits := v_left = p_batch_size and v_busy = '{}' and v_round.is_only and not v_holds;
+        if v_round.agents is null then
+            exit when v_left < p_batch_size or v_busy = '{}' or v_holds;
+            v_round.agents := v_busy[1:1];
+            v_waits := true;
+            v_busy := '{}';
+        end if;
+        for v_at in 1 .. cardinality(v_round.agents) loop
+            v_agent := v_round.agents[v_at];
+            v_got := 0;
+            begin
+                select l.moved, l.room into v_moved, v_room from forebay._open_line(v_agent, v_waits) as l;
+                return query select * from forebay._claim(
+                    v_worker, v_agent,
+                    least(v_room, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer), v_round.floor,
+                    v_waits
+                );
+                get diagnostics v_got = row_count;
+                if v_got = 0 then
+                    v_idle := v_idle || v_agent;
+                    if v_moved = 0 then
+                        raise exception 'nothing to claim for %', v_agent using errcode = 'QF902';
+                    end if;
+                    v_holds := true;
+                end if;
+            exception
+                when lock_not_available then
+                    if v_waits then
+                        raise;
+                    end if;
+                    v_busy := v_busy || v_agent;
+                when sqlstate 'QF902' then null;
+            end;
+            v_left := v_left - v_got;
+            exit when v_left = 0;
+        end loop;
+    end loop;
+end;
+$function$;
+
+comment on function forebay.dequeue is 'Claim up to p_batch_size tasks for p_worker: each becomes an attempt with a lease.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/worker/dequeue.sql', 'repeatable', 'bca5e57a450a15c237d612546a058b66506063f0f566de3d4d8cb36d85b7b05c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/worker/observe_run.sql
+create or replace function forebay.observe_run(p_attempt_id bigint, p_run jsonb)
+    returns text
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Take in what the launcher saw of an attempt's run, and let the table run_outcomes say what follows.
+--
+-- p_run is an object with life_cycle_state (required), result_state, termination_code and message. An unknown state
+-- renews, until the attempt's deadline. A run that ended waits the report grace for its report, counted from when it was
+-- first seen ended.
+--
+-- Returns    renew, requeue, retry, fail or pause_agent: what was done; none when the attempt had ended before
+-- Writes     forebay.task_attempts, forebay.tasks, forebay.agents
+-- Locks      the agent's budget row if it may be paused, the task, then the attempt
+-- Errors     22023  p_run is no object, or a key is of a wrong type
+--            QF304  there is no such attempt
+--            QF402  p_run is too large
+-- Called by  forebay_worker
+declare
+    v_attempt forebay.task_attempts;
+    v_outcome forebay.run_outcomes;
+    v_held    forebay.held_attempt;
+    v_agent   forebay.agents;
+    v_limits  forebay.installation := forebay._limits();
+    v_now     timestamptz;
+begin
+    if p_run is null or jsonb_typeof(p_run) <> 'object' then
+        raise exception 'p_run must be a JSON object' using errcode = '22023';
+    end if;
+    perform forebay._require_size(p_run, 'p_run', v_limits.max_result_bytes);
+    if forebay._json_text(p_run, 'life_cycle_state') is null then
+        raise exception '"life_cycle_state" is required' using errcode = '22023';
+    end if;
+    v_attempt := forebay._get_attempt(p_attempt_id);
+    v_outcome := forebay._run_outcome(v_attempt.launcher, p_run);
+    if v_outcome.outcome = 'pause_agent' then
+        perform forebay._pause(v_attempt.agent, 'infinity', forebay._run_words(p_run), 'observe_run');
+    end if;
+
+    v_held := forebay._lock_attempt(p_attempt_id);
+    v_attempt := v_held.attempt;
+    v_now := forebay._now();
+    update forebay.task_attempts as a
+    set run_state = p_run,
+        run_ended_at = case when v_outcome.is_ended then coalesce(a.run_ended_at, v_now) end,
+        is_stop_pending = a.is_stop_pending and not v_outcome.is_ended
+    where a.attempt_id = p_attempt_id
+    returning a.* into v_attempt;
+    if v_attempt.finished_at is not null then
+        return 'none';
+    end if;
+
+    v_agent := forebay._get_agent(v_attempt.agent);
+    if v_now < v_attempt.deadline_at
+        and (v_outcome.outcome = 'renew' or v_outcome.may_report_yet and v_now < v_attempt.run_ended_at + v_limits.report_grace) then
+        update forebay.task_attempts as a
+        set lease_expires_at = least(v_now + v_agent.lease, a.deadline_at)
+        where a.attempt_id = p_attempt_id;
+        return 'renew';
+    end if;
+
+    return forebay._end_observed(v_attempt, v_held.task, v_agent, v_outcome, v_now);
+end;
+$function$;
+
+comment on function forebay.observe_run is 'Take in what the launcher saw of an attempt''s run, and let the table run_outcomes say what follows.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/worker/observe_run.sql', 'repeatable', 'df271566de0d8dfd8733bbdd2944b16b42f29d5281e107e26cbf8e4308a75e89', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/worker/record_run.sql
+create or replace function forebay.record_run(p_attempt_id bigint, p_run_id text)
+    returns void
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Record which run the launcher started for an attempt; an attempt that was ended meanwhile keeps it too, to be cancelled.
+--
+-- Writes     forebay.task_attempts.run_id, status
+-- Locks      the attempt
+-- Errors     22023  p_attempt_id is null, or p_run_id is null, empty or too long
+--            QF202  another run is recorded: a launch token names one run
+--            QF304  there is no such attempt
+-- Called by  forebay_worker
+declare
+    v_run_id text;
+begin
+    if p_run_id is null or char_length(p_run_id) not between 1 and 500 then
+        raise exception 'p_run_id must have 1 to 500 characters' using errcode = '22023';
+    end if;
+    perform forebay._get_attempt(p_attempt_id);
+    select a.run_id into v_run_id from forebay.task_attempts as a where a.attempt_id = p_attempt_id for no key update;
+    if v_run_id <> p_run_id then
+        raise exception 'attempt % already runs as %, not as %', p_attempt_id, v_run_id, p_run_id using errcode = 'QF202';
+    end if;
+
+    update forebay.task_attempts as a
+    set run_id = p_run_id, status = case a.status when 'claimed' then 'running' else a.status end
+    where a.attempt_id = p_attempt_id and v_run_id is null;
+end;
+$function$;
+
+comment on function forebay.record_run is 'Record which run the launcher started for an attempt; an attempt that was ended meanwhile keeps it too, to be cancelled.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/worker/record_run.sql', 'repeatable', '6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/worker/release.sql
+create or replace function forebay.release(p_attempt_id bigint, p_reason text, p_retry_in interval default '0')
+    returns text
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Hand a task back without spending the attempt: the launch was refused, or the worker shuts down.
+--
+-- Without reported usage the whole charge of tokens is refunded; max_rpm counts the claim all the same. After the agent's max_releases a release spends an attempt. An
+-- attempt that no longer holds the task changes nothing, but is known to have stopped; a cancelled one is refunded too.
+--
+-- Returns    the task's status after it
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements
+-- Locks      the task, then the attempt
+-- Errors     22023  an argument is null, or p_retry_in is negative
+--            QF304  there is no such attempt
+-- Called by  forebay_worker
+declare
+    v_held     forebay.held_attempt;
+    v_agent    forebay.agents;
+    v_is_spent boolean;
+    v_now      timestamptz;
+begin
+    perform forebay._require_delay(p_retry_in, 'p_retry_in');
+    if p_retry_in is null or p_reason is null then
+        raise exception 'p_reason and p_retry_in must not be null' using errcode = '22023';
+    end if;
+    v_held := forebay._lock_attempt(p_attempt_id);
+    v_now := forebay._now();
+    if (v_held.attempt).finished_at is not null then
+        update forebay.task_attempts as a set is_stop_pending = false where a.attempt_id = p_attempt_id;
+        perform forebay._settle(
+            v_held.attempt, (v_held.attempt).status = 'cancelled' and (v_held.attempt).is_stop_pending
+        );
+        return (v_held.task).status;
+    end if;
+
+    v_agent := forebay._get_agent((v_held.attempt).agent);
+    v_is_spent := (v_held.task).release_count >= v_agent.max_releases;
+    update forebay.task_attempts as a
+    set status = 'released', finished_at = greatest(v_now, a.started_at),
+        error = jsonb_build_object('kind', 'released', 'message', left(p_reason, 2000))
+    where a.attempt_id = p_attempt_id;
+    perform forebay._settle(v_held.attempt, true);
+    return forebay._give_back(
+        v_held.task, v_agent,
+        jsonb_build_object('kind', 'infrastructure', 'message', format('handed back too often: %s', left(p_reason, 2000))),
+        true, p_retry_in, not v_is_spent
+    );
+end;
+$function$;
+
+comment on function forebay.release is 'Hand a task back without spending the attempt: the launch was refused, or the worker shuts down.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/worker/release.sql', 'repeatable', '939a00f65da44f63a2bb61e933bf9fc405d54bcb8bac49ef38b0345aa794d719', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/worker/renew_leases.sql
+create or replace function forebay.renew_leases(p_worker text, p_attempt_ids bigint[])
+    returns setof forebay.renewed_lease
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Extend the leases that p_worker still holds, and say what became of the others.
+--
+-- renewed: go on. cancel_requested: stop, then report or release. lost: the lease ran out, the deadline passed, or it was
+-- never p_worker's; stop, though a success reported late still counts. finished: nothing is left to do.
+--
+-- Returns    one row a distinct id, in no set order
+-- Writes     forebay.task_attempts.lease_expires_at, up to the deadline
+-- Locks      the attempts, by id
+-- Errors     22023  p_worker is no name, or p_attempt_ids is null
+-- Called by  forebay_worker
+declare
+    v_worker text := p_worker;
+    v_ids    bigint[] := forebay._require_ids(p_attempt_ids, 'p_attempt_ids');
+    v_now    timestamptz;
+begin
+    perform forebay._require_worker(p_worker);
+    perform 1 from forebay.task_attempts as a where a.attempt_id = any(v_ids) order by a.attempt_id for no key update;
+    v_now := forebay._now();
+
+    update forebay.task_attempts as a
+    set lease_expires_at = least(v_now + g.lease, a.deadline_at)
+    from forebay.agents as g
+    where a.attempt_id = any(v_ids) and g.agent = a.agent
+        and a.worker = v_worker and a.finished_at is null and a.lease_expires_at > v_now and a.deadline_at > v_now;
+
+    return query
+    select
+        ids.attempt_id,
+        case
+            when a.attempt_id is null or a.worker <> v_worker then 'lost'
+            when a.finished_at is null then case when a.lease_expires_at > v_now then 'renewed' else 'lost' end
+            when a.status in ('cancelled', 'superseded') and a.is_stop_pending then 'cancel_requested'
+            when a.status = 'lost' or a.status = 'failed' and a.reported_at is null then 'lost'
+            else 'finished'
+        end,
+        a.lease_expires_at
+    from unnest(v_ids) as ids (attempt_id)
+    left join forebay.task_attempts as a on a.attempt_id = ids.attempt_id;
+end;
+$function$;
+
+comment on function forebay.renew_leases is 'Extend the leases that p_worker still holds, and say what became of the others.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/worker/renew_leases.sql', 'repeatable', 'c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/worker/runs_to_cancel.sql
+create or replace function forebay.runs_to_cancel(p_worker text, p_limit integer default 100)
+    returns setof forebay.run_to_cancel
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- List runs outside the driver whose attempt was ended from outside, and that were not seen to end yet.
+--
+-- A run is handed out at most once in ten seconds, to whoever asks first, until observe_run or a report shows its end.
+--
+-- Returns    one row a run
+-- Writes     forebay.task_attempts.stop_asked_at
+-- Locks      the attempts, skipping what somebody else holds
+-- Errors     22023  p_worker or p_limit is wrong
+-- Called by  forebay_worker
+declare
+    v_now timestamptz := forebay._now();
+begin
+    perform forebay._require_worker(p_worker);
+    perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
+    return query
+    with due as (
+        select a.attempt_id
+        from forebay.task_attempts as a
+        where a.is_stop_pending and forebay._is_external(a.launcher) and a.run_id is not null
+            and (a.stop_asked_at is null or a.stop_asked_at <= v_now - interval '10 seconds')
+        order by a.attempt_id
+        limit p_limit
+        for no key update skip locked
+    )
+    update forebay.task_attempts as a
+    set stop_asked_at = v_now
+    from due, forebay.agents as g
+    where a.attempt_id = due.attempt_id and g.agent = a.agent
+    returning a.attempt_id, a.task_id, a.agent, a.launcher, g.job_id, a.run_id, a.launch_token;
+end;
+$function$;
+
+comment on function forebay.runs_to_cancel is 'List runs outside the driver whose attempt was ended from outside, and that were not seen to end yet.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/worker/runs_to_cancel.sql', 'repeatable', '93d9491bc167c42b5b6e2473281519e3582140e2e925ab59d039d19ad459a52f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/worker/sweep.sql
+create or replace function forebay.sweep(p_limit integer default 1000, p_worker text default null)
+    returns forebay.sweep_result
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Put the tasks of expired leases and passed deadlines back in line, or fail them; wake what is due.
+--
+-- It also adds up what waits for quotas and spending, and removes calls and refusals that count no more.
+-- Safe from any number of callers at once. p_worker is only noted for health().
+--
+-- Returns    how many tasks went back in line, failed, and became due
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.dispatchers, and the ledgers of quotas, refusals and spending
+-- Locks      the tasks, by id, then their attempts, then quotas, skipping what somebody else holds
+-- Errors     22023  p_limit is not from 1 to 100,000
+-- Called by  forebay_worker, forebay_upkeep
+declare
+    v_swept forebay.sweep_result;
+begin
+    perform forebay._require_between(p_limit, 'p_limit', 1, 100000);
+    if p_worker is not null then
+        perform forebay._require_worker(p_worker);
+        perform forebay._seen(p_worker, 'sweep');
+    end if;
+
+    v_swept := forebay._end_expired(null, p_limit);
+    select coalesce(sum(forebay._wake_due(a.agent, forebay._now(), p_limit)), 0)::integer into v_swept.woken
+    from forebay.agents as a;
+
+    delete from forebay.dispatchers as d
+    where d.worker in (
+        select old.worker from forebay.dispatchers as old
+        where greatest(old.last_claim_at, old.last_sweep_at) < forebay._now() - interval '1 day'
+        for update skip locked
+    );
+    perform forebay._forget_calls(forebay._now());
+    perform forebay._forget_refusals(forebay._now());
+    perform forebay._fold_spend();
+    return v_swept;
+end;
+$function$;
+
+comment on function forebay.sweep is 'Put the tasks of expired leases and passed deadlines back in line, or fail them; wake what is due.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/worker/sweep.sql', 'repeatable', '92ac36d6af92af40c61f8317ef5999e24114ddf05814441b1439322c13265cfa', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/agent/callback.sql
+create or replace function forebay.callback(p_event jsonb)
+    returns jsonb
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Take in a webhook event: the same effect as complete, fail or report_usage, any number of times, in any order.
+--
+-- p_event is {"type": "task.completed" | "task.failed" | "task.usage", "timestamp": ..., "data": {"task_id", "attempt_id",
+-- "result", "confidence", "error", "retryable", "retry_after_seconds", "usage"}}. Usage is recorded first, whatever the type.
+--
+-- Returns    {"task_id", "status", "effect"}: effect is completed, retrying, failed, kept, recorded or none
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.attempt_usage, forebay.agent_settlements, forebay.refusals
+-- Locks      the task, then its attempts, by id
+-- Errors     22023  a key is missing or of a wrong type
+--            QF304  there is no such attempt, or it is not the task's
+--            QF401  this database is a copy
+--            QF402  the result or the error is too large
+-- Called by  forebay_agent
+declare
+    v_type       text;
+    v_data       jsonb;
+    v_task_id    bigint;
+    v_attempt_id bigint;
+    v_report     forebay.reported_attempt;
+    v_recorded   integer := 0;
+begin
+    if coalesce(jsonb_typeof(p_event), 'null') <> 'object' or coalesce(jsonb_typeof(p_event -> 'data'), 'null') <> 'object' then
+        raise exception 'p_event must be a JSON object with an object under "data"' using errcode = '22023';
+    end if;
+    v_type := coalesce(forebay._json_text(p_event, 'type'), '');
+    if v_type not in ('task.completed', 'task.failed', 'task.usage') then
+        raise exception '"type" must be task.completed, task.failed or task.usage, not "%"', left(v_type, 60)
+            using errcode = '22023';
+    end if;
+    if coalesce(jsonb_typeof(p_event -> 'timestamp'), 'null') not in ('null', 'string', 'number') then
+        raise exception '"timestamp" must be a time, not %', jsonb_typeof(p_event -> 'timestamp') using errcode = '22023';
+    end if;
+    v_data := p_event -> 'data';
+    v_task_id := forebay._json_integer(v_data, 'task_id');
+    v_attempt_id := forebay._json_integer(v_data, 'attempt_id');
+    if v_task_id is null or v_attempt_id is null then
+        raise exception '"task_id" and "attempt_id" are required' using errcode = '22023';
+    end if;
+    perform forebay._require_open();
+    perform 1 from forebay.task_attempts as a where a.attempt_id = v_attempt_id and a.task_id = v_task_id;
+    if not found then
+        raise exception 'task % has no attempt %', v_task_id, v_attempt_id using errcode = 'QF304';
+    end if;
+
+    perform forebay._lock_attempt(v_attempt_id);
+    if coalesce(jsonb_typeof(v_data -> 'usage'), 'null') <> 'null' then
+        v_recorded := forebay.report_usage(v_attempt_id, v_data -> 'usage');
+    elsif v_type = 'task.usage' then
+        raise exception '"usage" is required' using errcode = '22023';
+    end if;
+    v_report := forebay._report_event(v_type, v_attempt_id, v_data);
+    return jsonb_build_object(
+        'task_id', v_task_id,
+        'status', coalesce(v_report.status, (select t.status from forebay.tasks as t where t.task_id = v_task_id)),
+        'effect', coalesce(v_report.effect, case when v_recorded > 0 then 'recorded' else 'none' end)
+    );
+end;
+$function$;
+
+comment on function forebay.callback is 'Take in a webhook event: the same effect as complete, fail or report_usage, any number of times, in any order.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/agent/callback.sql', 'repeatable', '3976b3b19df5538d0c61c0ce411a4405bae5ceee05766c6bb9f71132034b5f66', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/agent/complete.sql
+create or replace function forebay.complete(p_attempt_id bigint, p_result jsonb, p_confidence numeric default null)
+    returns text
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Report that an attempt succeeded, with its result; any number of times, also after the lease was lost.
+--
+-- Unlike complete_many it raises on a bad result, and changes nothing then.
+--
+-- Returns    the task's status after it
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements
+-- Locks      the task, then its attempts, by id
+-- Errors     22023  p_attempt_id is null, or p_confidence is not from 0 to 1
+--            QF304  there is no such attempt
+--            QF402  the result is too large
+-- Called by  forebay_agent
+begin
+    perform forebay._get_attempt(p_attempt_id);
+    perform forebay._require_size(p_result, 'the result', (forebay._limits()).max_result_bytes);
+    if p_confidence not between 0 and 1 then
+        raise exception 'p_confidence must be from 0 to 1, not %', p_confidence using errcode = '22023';
+    end if;
+    return (
+        select c.status
+        from forebay.complete_many(array[p_attempt_id], array[p_result], array[p_confidence]) as c
+    );
+end;
+$function$;
+
+comment on function forebay.complete is 'Report that an attempt succeeded, with its result; any number of times, also after the lease was lost.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/agent/complete.sql', 'repeatable', '28fa401c8917c9c15328ed76f20df9373eadf321598ca4ccd692ceffe3f80809', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/agent/complete_many.sql
+create or replace function forebay.complete_many(
+    p_attempt_ids bigint[],
+    p_results     jsonb[],
+    p_confidences numeric[] default null
+)
+    returns setof forebay.reported_attempt
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Report that attempts succeeded, each with its result; a bad one fails its own attempt for good and spoils no other.
+--
+-- Returns    one row a distinct id, by id; of an id given twice the first result counts; an unknown id has status null
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements
+-- Locks      the tasks, by id, then their attempts, by id
+-- Errors     22023  an array is null, or their lengths differ
+-- Called by  forebay_agent
+declare
+    v_report record;
+begin
+    if p_attempt_ids is null or p_results is null
+        or cardinality(p_attempt_ids) <> cardinality(p_results)
+        or cardinality(p_attempt_ids) <> cardinality(p_confidences) then
+        raise exception 'p_attempt_ids, p_results and p_confidences must have the same length' using errcode = '22023';
+    end if;
+    perform forebay._lock_tasks(
+        array(select a.task_id from forebay.task_attempts as a where a.attempt_id = any(p_attempt_ids)), p_attempt_ids
+    );
+
+    for v_report in
+        select distinct on (given.attempt_id)
+            given.attempt_id, given.result, given.confidence,
+            a.attempt_id is not null as is_known,
+            forebay._result_fault(given.result, given.confidence) as fault
+        from unnest(p_attempt_ids, p_results, p_confidences) with ordinality as given (attempt_id, result, confidence, ordinal)
+        left join forebay.task_attempts as a on a.attempt_id = given.attempt_id
+        where given.attempt_id is not null
+        order by given.attempt_id, given.ordinal
+    loop
+        if not v_report.is_known then
+            return next (v_report.attempt_id, null, 'none')::forebay.reported_attempt;
+        else
+            return next forebay._report(
+                v_report.attempt_id, v_report.fault is null, v_report.result, v_report.confidence,
+                jsonb_build_object('kind', 'bad_input', 'message', v_report.fault), false, null
+            );
+        end if;
+    end loop;
+end;
+$function$;
+
+comment on function forebay.complete_many is 'Report that attempts succeeded, each with its result; a bad one fails its own attempt for good and spoils no other.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/agent/complete_many.sql', 'repeatable', '11ff8fa50e76346648f74a98638451988b3b1e2841831e93fa0afeece2159f79', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/agent/fail.sql
+create or replace function forebay.fail(
+    p_attempt_id  bigint,
+    p_error       jsonb,
+    p_retryable   boolean default true,
+    p_retry_after interval default null
+)
+    returns text
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Report that an attempt failed: the task goes back in line after p_retry_after (null: the agent's backoff), or fails.
+--
+-- p_error is an object with kind and message and anything else; an unknown kind counts as agent_bug. The table
+-- error_policies says what follows from the kind: whether it is final whatever p_retryable says, whether an attempt is
+-- spent, how long the task waits when p_retry_after is null, and whether the agent pauses so long. The pause is for all
+-- who share the quota, if the error has one under "quota" that the agent draws on, or the agent draws on just one.
+--
+-- Returns    the task's status after it
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements, forebay.refusals
+-- Locks      the task, then its attempts, by id
+-- Errors     22023  p_error is no object, p_retryable is null, or p_retry_after is negative or above a year
+--            QF304  there is no such attempt
+--            QF402  p_error is too large
+-- Called by  forebay_agent
+begin
+    if p_retryable is null then
+        raise exception 'p_retryable must not be null' using errcode = '22023';
+    end if;
+    perform forebay._require_delay(p_retry_after, 'p_retry_after');
+    perform forebay._require_size(p_error, 'the error', (forebay._limits()).max_result_bytes);
+    return (forebay._report(p_attempt_id, false, null, null, forebay._error(p_error), p_retryable, p_retry_after)).status;
+end;
+$function$;
+
+comment on function forebay.fail is 'Report that an attempt failed: the task goes back in line after p_retry_after (null: the agent''s backoff), or fails.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/agent/fail.sql', 'repeatable', 'e232fd604bee662f0aa049365a1f6932d6d80ddcb800762a33aefafadb57af30', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/agent/may_call.sql
+create or replace function forebay.may_call(
+    p_attempt_id    bigint,
+    p_tokens        bigint,
+    p_output_tokens bigint default null,
+    p_call_id       text default null
+)
+    returns forebay.call_permit
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Ask, before a model call of p_tokens in all, whether the agent's quotas have room for it: go, wait, or stop.
+--
+-- p_output_tokens: how many of them are output at most; null: the agent's learned share. A call that may go is charged to
+-- every limit at once and counts from now, before the provider sees it; report_usage with the same call_id replaces the
+-- charge by what was used, also when the call failed (zero tokens). A call that has to wait is charged nothing, and keeps
+-- its place in line if it asks again within 5 s of its time. An attempt waits with one call at a time. While the provider
+-- pauses the agent, every call waits. A call that is open under its p_call_id may go, and is charged once.
+-- Call it in a transaction of its own: the quotas stay locked until commit.
+--
+-- Returns    decision go; wait, with the moment to ask again and what hinders it; or stop, when the attempt has ended
+-- Writes     forebay.attempt_calls, forebay.quota_slots, forebay.quota_limits, forebay.quota_settlements, forebay.task_attempts
+-- Locks      the attempt, then the agent's quotas by name
+-- Errors     22023  p_attempt_id is null, p_tokens or p_output_tokens is out of range, or p_call_id is empty or too long
+--            25001  the transaction is not READ COMMITTED
+--            QF304  there is no such attempt
+-- Called by  forebay_agent
+declare
+    v_agent   forebay.agents;
+    v_attempt forebay.task_attempts;
+    v_output  bigint;
+    v_now     timestamptz;
+    v_permit  forebay.call_permit;
+begin
+    perform forebay._require_call(p_tokens, p_output_tokens, p_call_id);
+    v_agent := forebay._get_agent((forebay._get_attempt(p_attempt_id)).agent);
+    v_output := coalesce(p_output_tokens, forebay._output_share(v_agent.agent, p_tokens));
+    perform 1 from forebay.task_attempts as a where a.attempt_id = p_attempt_id for no key update;
+    perform forebay._lock_quotas(v_agent, true);
+    v_attempt := forebay._get_attempt(p_attempt_id);
+    v_now := forebay._now();
+
+    if v_attempt.finished_at is not null then
+        v_permit.decision := 'stop';
+        v_permit.reason := 'the attempt has ended: ' || v_attempt.status;
+        return v_permit;
+    end if;
+    if v_attempt.call_wait_until <= v_now - interval '5 seconds' then
+        v_attempt.call_asked_at := null;
+    end if;
+    v_permit := forebay._judge_call(v_attempt, v_agent, p_call_id, p_tokens - v_output, v_output, v_now);
+    if v_permit.decision = 'wait' then
+        update forebay.task_attempts as a
+        set asks_first = true, call_asked_at = coalesce(v_attempt.call_asked_at, v_now),
+            call_input_tokens = p_tokens - v_output, call_output_tokens = v_output,
+            call_quota = v_permit.quota, call_wait_until = v_permit.wait_until
+        where a.attempt_id = p_attempt_id;
+    else
+        perform forebay._grant_call(v_attempt, v_agent.quotas, p_call_id, p_tokens - v_output, v_output, v_now);
+    end if;
+    return v_permit;
+end;
+$function$;
+
+comment on function forebay.may_call is 'Ask, before a model call of p_tokens in all, whether the agent''s quotas have room for it: go, wait, or stop.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/agent/may_call.sql', 'repeatable', '1505510583621d7806a655830966b20514e615f54be22a5424178cd4e1d07429', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/agent/report_progress.sql
+create or replace function forebay.report_progress(p_attempt_id bigint, p_done integer, p_total integer)
+    returns void
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Note how far an open attempt has come: p_done of p_total (null: not known). Shown, never notified, no lease renewal.
+--
+-- Writes     forebay.task_attempts.progress_done, progress_total
+-- Errors     22023  a number is null, negative, or p_done is above p_total
+--            QF304  there is no such attempt
+-- Called by  forebay_agent
+begin
+    if p_done is null or p_done < 0 or p_total < p_done then
+        raise exception 'progress must be 0 or more of a total that is not below it, not % of %', p_done, p_total
+            using errcode = '22023';
+    end if;
+    update forebay.task_attempts as a
+    set progress_done = p_done, progress_total = p_total
+    where a.attempt_id = p_attempt_id and a.finished_at is null;
+    if not found then
+        perform forebay._get_attempt(p_attempt_id);
+    end if;
+end;
+$function$;
+
+comment on function forebay.report_progress is 'Note how far an open attempt has come: p_done of p_total (null: not known). Shown, never notified, no lease renewal.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/agent/report_progress.sql', 'repeatable', '6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/agent/report_usage.sql
+create or replace function forebay.report_usage(p_attempt_id bigint, p_usage jsonb)
+    returns integer
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Record what an attempt's model calls used, at any time, once per source and call id.
+--
+-- p_usage is an object or an array of them: call_id (required), source (agent or trace), model, input_tokens,
+-- output_tokens, cached_tokens (part of the input), pages, cost_usd, started_at, latency_ms, trace_id. A missing number is
+-- unknown, not zero. The same call again: the first numbers win, unknown ones are filled. A call that may_call let go is
+-- closed, and its charge replaced by what it used.
+--
+-- Returns    how many calls were new or filled
+-- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.attempt_calls, forebay.quota_settlements,
+--            forebay.agent_settlements, forebay.spend_entries
+-- Locks      the attempt
+-- Errors     22023  p_attempt_id is null, p_usage is neither, or a key is missing, of a wrong type, or negative; nothing is recorded then
+--            QF304  there is no such attempt
+-- Called by  forebay_agent
+declare
+    v_attempt forebay.task_attempts;
+    v_usage   jsonb;
+    v_changed integer := 0;
+begin
+    if coalesce(jsonb_typeof(p_usage), 'null') not in ('object', 'array') then
+        raise exception 'p_usage must be a JSON object, or an array of them' using errcode = '22023';
+    end if;
+    perform forebay._get_attempt(p_attempt_id);
+    select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_attempt_id for no key update;
+
+    for v_usage in
+        select elements.value
+        from jsonb_array_elements(case jsonb_typeof(p_usage) when 'array' then p_usage else jsonb_build_array(p_usage) end)
+            as elements
+    loop
+        v_changed := v_changed + forebay._take_usage(v_attempt, v_usage)::integer;
+    end loop;
+    if v_changed = 0 then
+        return 0;
+    end if;
+    -- Written even when nothing changes in it: a report in an older snapshot, which cannot see the usage, then gets 40001.
+    update forebay.task_attempts as a
+    set trace_id = coalesce(a.trace_id, (
+        select min(u.trace_id) from forebay.attempt_usage as u where u.attempt_id = p_attempt_id
+    ))
+    where a.attempt_id = p_attempt_id;
+    perform forebay._spend(p_attempt_id);
+    perform forebay._measure(p_attempt_id);
+    perform forebay._settle(v_attempt);
+    return v_changed;
+end;
+$function$;
+
+comment on function forebay.report_usage is 'Record what an attempt''s model calls used, at any time, once per source and call id.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/agent/report_usage.sql', 'repeatable', 'e118dd0571a06e7b64ed0bb4aa0231ed5ce9925623e628e8fdcedbe219bc6b75', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/cancel.sql
+create or replace function forebay.cancel(p_task_ids bigint[], p_reason text default null, p_actor text default null)
+    returns setof forebay.task_effect
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Cancel tasks that wait or run; their workers are told at the next renewal, their runs are cancelled.
+--
+-- Returns    one row a distinct id, by id; effect is cancelled, none (it had ended) or unknown
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.audit_log
+-- Locks      the tasks, by id, then their attempts, by id
+-- Errors     22023  p_task_ids is null
+-- Called by  forebay_operator
+begin
+    return query
+    select * from forebay._cancel(p_task_ids, p_reason, p_actor);
+end;
+$function$;
+
+comment on function forebay.cancel is 'Cancel tasks that wait or run; their workers are told at the next renewal, their runs are cancelled.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/cancel.sql', 'repeatable', 'b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/lift_spend_cap.sql
+create or replace function forebay.lift_spend_cap(
+    p_agent     text default null,
+    p_customer  text default null,
+    p_extra_usd numeric default null,
+    p_reason    text default null,
+    p_actor     text default null
+)
+    returns numeric
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Let an agent or a customer spend so much more than its cap, today (UTC) alone; null means without end.
+--
+-- Lifts of one day add up. To take one back, set the cap anew: a lift stays.
+--
+-- Returns    the cap of today with all lifts, Infinity when it has no end
+-- Writes     forebay.spend_lifts, forebay.audit_log
+-- Errors     22023  neither or both of p_agent and p_customer are given, it has no cap, or p_extra_usd is out of its range
+--            QF301  no such agent
+-- Called by  forebay_operator
+declare
+    v_now      timestamptz := forebay._now();
+    v_agent    text := coalesce(p_agent, '');
+    v_customer text := coalesce(p_customer, '');
+    v_cap      numeric;
+begin
+    if num_nulls(p_agent, p_customer) <> 1 then
+        raise exception 'p_agent or p_customer must be given, not both' using errcode = '22023';
+    end if;
+    if p_extra_usd not between 0 and 1000000000 then
+        raise exception 'p_extra_usd must be from 0 to 10^9 US dollars; null means without end' using errcode = '22023';
+    end if;
+    if p_agent is not null then
+        v_cap := (forebay._get_agent(p_agent)).max_usd_per_day;
+    else
+        select c.max_usd_per_day into v_cap from forebay.customers as c where c.customer = v_customer;
+    end if;
+    if v_cap is null then
+        raise exception '"%" has no cap to lift', left(coalesce(p_agent, p_customer), 200) using errcode = '22023';
+    end if;
+
+    insert into forebay.spend_lifts as l (day, agent, customer, extra_usd, lifted_at)
+    values (forebay._utc_day(v_now), v_agent, v_customer, coalesce(p_extra_usd, 'Infinity'), v_now)
+    on conflict (day, agent, customer) do update set
+        extra_usd = l.extra_usd + excluded.extra_usd, lifted_at = excluded.lifted_at;
+    perform forebay._audit(
+        'lift_spend_cap', null, p_agent, p_reason, p_actor,
+        jsonb_build_object('customer', p_customer, 'extra_usd', p_extra_usd)
+    );
+    return forebay._cap_today(v_agent, v_customer, v_cap, v_now);
+end;
+$function$;
+
+comment on function forebay.lift_spend_cap is 'Let an agent or a customer spend so much more than its cap, today (UTC) alone; null means without end.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/lift_spend_cap.sql', 'repeatable', 'acef991a971047fa9862af701e323e411ed4dc10aa3f30dd61b6648bd136a4a2', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/open_installation.sql
+create or replace function forebay.open_installation(p_reason text default null, p_actor text default null)
+    returns void
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Let a branch or a restored copy dispatch in this cluster. It stays marked as a branch; its tasks run here as well as where they came from.
+--
+-- Writes     forebay.installation, forebay.audit_log
+-- Called by  forebay_operator
+begin
+    update forebay.installation as i set opened_in = forebay._cluster() where forebay._is_copy(i);
+    perform forebay._audit('open_installation', null, null, p_reason, p_actor);
+end;
+$function$;
+
+comment on function forebay.open_installation is 'Let a branch or a restored copy dispatch in this cluster. It stays marked as a branch; its tasks run here as well as where they came from.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/open_installation.sql', 'repeatable', 'e5b2b0811a664b4631cc8068039da44dd771bf0b26c96ceb7253aece540cd53a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/pause_agent.sql
+create or replace function forebay.pause_agent(
+    p_agent  text,
+    p_until  timestamptz default null,
+    p_reason text default null,
+    p_actor  text default null
+)
+    returns integer
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Let an agent start nothing until p_until (null: until it is resumed); what runs goes on. p_agent null means every agent.
+--
+-- Returns    how many agents were paused
+-- Writes     forebay.agents, forebay.audit_log
+-- Locks      the agents, by name: it waits for admissions that are under way
+-- Errors     22023  p_until is not in the future
+--            QF301  no such agent
+-- Called by  forebay_operator
+begin
+    if p_agent is not null then
+        perform forebay._get_agent(p_agent);
+    end if;
+    if p_until <= forebay._now() then
+        raise exception 'p_until must be in the future, not %', p_until
+            using errcode = '22023', hint = 'forebay.resume_agent ends a pause.';
+    end if;
+    return forebay._pause(p_agent, coalesce(p_until, 'infinity'), p_reason, p_actor);
+end;
+$function$;
+
+comment on function forebay.pause_agent is 'Let an agent start nothing until p_until (null: until it is resumed); what runs goes on. p_agent null means every agent.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/pause_agent.sql', 'repeatable', '644ab2d29c190cbc44c73505248c30a271f9f175c402c7933e3837f6247295f7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/register_agent.sql
+create or replace function forebay.register_agent(
+    p_agent                    text,
+    p_launcher                 text default 'pull',
+    p_job_id                   bigint default null,
+    p_entry_point              text default null,
+    p_max_concurrent_tasks     integer default null,
+    p_max_tpm                  bigint default null,
+    p_max_rpm                  integer default null,
+    p_tpm_burst                numeric default 0.8,
+    p_lease                    interval default '60 seconds',
+    p_timeout                  interval default '1 hour',
+    p_max_attempts             integer default 3,
+    p_max_releases             integer default 20,
+    p_backoff_base             interval default '5 seconds',
+    p_backoff_max              interval default '1 hour',
+    p_on_lost_lease            text default 'retry',
+    p_late_results             text default 'accept',
+    p_default_estimated_tokens bigint default 2000,
+    p_retention                interval default '90 days',
+    p_max_waiting              integer default null,
+    p_aging                    interval default null,
+    p_reserve_after            interval default '60 seconds',
+    p_fair_by_customer         boolean default false,
+    p_max_usd_per_day          numeric default null,
+    p_max_deferrals            integer default 100,
+    p_max_deferral_time        interval default '1 day',
+    p_quotas                   text[] default '{}',
+    p_reason                   text default null,
+    p_actor                    text default null
+)
+    returns void
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Define an agent, or define it anew: a parameter that is left out takes its default. A pause stays.
+--
+-- A limit that is null does not limit; 0 admits nothing. A bucket keeps its level, cut to the new burst; a new one is full.
+-- Limits below what is in flight end nothing: the next task starts once there is room again.
+--
+-- Writes     forebay.agents, forebay.agent_budgets, forebay.agent_settlements, forebay.tasks.is_shared, forebay.audit_log
+-- Locks      the agent's lock and budget row: it waits for admissions that are under way; with max_waiting or fair share
+--            first the agent's line: it waits for transactions that enqueue; its tasks, by id, when fair share begins
+-- Errors     22023  an argument is out of its range
+--            QF305  there is no such quota
+-- Called by  forebay_operator
+declare
+    v_old    forebay.agents;
+    v_new    forebay.agents := (
+        p_agent, p_launcher, p_job_id, p_entry_point, p_max_concurrent_tasks, p_max_tpm, p_max_rpm, p_tpm_burst,
+        forebay._exact(p_lease), forebay._exact(p_timeout), p_max_attempts, p_max_releases, forebay._exact(p_backoff_base),
+        forebay._exact(p_backoff_max), p_on_lost_lease, p_late_results, p_default_estimated_tokens, p_retention,
+        null, null, null, null, p_max_waiting, forebay._exact(p_aging), forebay._exact(p_reserve_after), p_fair_by_customer,
+        p_max_usd_per_day, p_max_deferrals, forebay._exact(p_max_deferral_time), forebay._names(p_quotas, 'p_quotas')
+    )::forebay.agents;
+    v_now    timestamptz;
+begin
+    perform forebay._require_agent_definition(v_new);
+    perform forebay._require_quotas(v_new.quotas);
+    if p_fair_by_customer or p_max_waiting is not null then
+        perform pg_advisory_xact_lock(forebay._line_key(v_new.agent));
+    end if;
+    perform forebay._lock_definition(v_new.agent);
+    v_now := forebay._now();
+    select a.* into v_old from forebay.agents as a where a.agent = v_new.agent;
+    v_new.paused_until := v_old.paused_until;
+    v_new.pause_reason := v_old.pause_reason;
+    v_new.created_at := coalesce(v_old.created_at, v_now);
+    v_new.updated_at := v_now;
+
+    insert into forebay.agents values (v_new.*)
+    on conflict (agent) do update set
+        launcher = excluded.launcher, job_id = excluded.job_id, entry_point = excluded.entry_point,
+        max_concurrent_tasks = excluded.max_concurrent_tasks, max_tpm = excluded.max_tpm, max_rpm = excluded.max_rpm,
+        tpm_burst = excluded.tpm_burst, lease = excluded.lease, timeout = excluded.timeout,
+        max_attempts = excluded.max_attempts, max_releases = excluded.max_releases,
+        backoff_base = excluded.backoff_base, backoff_max = excluded.backoff_max,
+        on_lost_lease = excluded.on_lost_lease, late_results = excluded.late_results,
+        default_estimated_tokens = excluded.default_estimated_tokens, retention = excluded.retention,
+        updated_at = excluded.updated_at,
+        max_waiting = excluded.max_waiting, aging = excluded.aging, reserve_after = excluded.reserve_after,
+        is_fair_by_customer = excluded.is_fair_by_customer, max_usd_per_day = excluded.max_usd_per_day,
+        max_deferrals = excluded.max_deferrals, max_deferral_time = excluded.max_deferral_time, quotas = excluded.quotas;
+
+    perform forebay._set_budget(v_old, v_new, v_now);
+    perform forebay._set_shared(v_new);
+    perform forebay._audit('register_agent', null, p_agent, p_reason, p_actor, to_jsonb(v_new));
+end;
+$function$;
+
+comment on function forebay.register_agent is 'Define an agent, or define it anew: a parameter that is left out takes its default. A pause stays.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/register_agent.sql', 'repeatable', 'a722809a4500b8fe71e2d3bb55ad5153daf9574fd91502f9de0ae0a5842558e9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/register_customer.sql
+create or replace function forebay.register_customer(
+    p_customer        text,
+    p_priority_boost  integer default 0,
+    p_max_usd_per_day numeric default null,
+    p_reason          text default null,
+    p_actor           text default null
+)
+    returns void
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Give a customer terms of its own, or others: what its new tasks gain in priority, and its cap a day (UTC).
+--
+-- A cap that is null does not limit; 0 lets nothing start. Tasks that wait keep their priority.
+--
+-- Writes     forebay.customers, forebay.audit_log
+-- Locks      the customer: it waits for admissions that are under way
+-- Errors     22023  an argument is out of its range
+-- Called by  forebay_operator
+declare
+    v_now      timestamptz := forebay._now();
+    v_customer forebay.customers := (p_customer, p_priority_boost, p_max_usd_per_day, v_now, v_now)::forebay.customers;
+begin
+    if p_customer is null or char_length(p_customer) not between 1 and 200 then
+        raise exception 'p_customer must have 1 to 200 characters' using errcode = '22023';
+    end if;
+    perform forebay._require_between(p_priority_boost, 'p_priority_boost', -10000, 10000);
+    if p_max_usd_per_day not between 0 and 1000000000 then
+        raise exception 'p_max_usd_per_day must be from 0 to 10^9 US dollars; null means no cap' using errcode = '22023';
+    end if;
+
+    insert into forebay.customers values (v_customer.*)
+    on conflict (customer) do update set
+        priority_boost = excluded.priority_boost, max_usd_per_day = excluded.max_usd_per_day, updated_at = excluded.updated_at;
+    perform forebay._audit('register_customer', null, null, p_reason, p_actor, to_jsonb(v_customer));
+end;
+$function$;
+
+comment on function forebay.register_customer is 'Give a customer terms of its own, or others: what its new tasks gain in priority, and its cap a day (UTC).';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/register_customer.sql', 'repeatable', '5d56cc0a8648496b06fbd5cae91fb936d2fd0644a3d1d34b4a23bffcb7f84d28', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/register_price.sql
+create or replace function forebay.register_price(
+    p_model            text,
+    p_valid_from       timestamptz default null,
+    p_valid_until      timestamptz default null,
+    p_usd_per_m_input  numeric default null,
+    p_usd_per_m_output numeric default null,
+    p_usd_per_m_cached numeric default null,
+    p_usd_per_page     numeric default null,
+    p_usd_per_call     numeric default null,
+    p_reason           text default null,
+    p_actor            text default null
+)
+    returns void
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say what a model costs from p_valid_from (null: now) to p_valid_until (null: without end), in US dollars.
+--
+-- Tokens are priced by the million. What is null is not paid for, but p_usd_per_m_cached: cached tokens then cost what input
+-- costs. Where ranges overlap, the later p_valid_from holds; the same one again replaces the price. A call is priced when it
+-- is reported, or filled: those of before keep what they have.
+--
+-- Writes     forebay.prices, forebay.audit_log
+-- Errors     22023  p_model is no name, a price is out of its range, all are null, or the range of time is none
+-- Called by  forebay_operator
+declare
+    v_now   timestamptz := forebay._now();
+    v_price forebay.prices := (
+        p_model, coalesce(p_valid_from, v_now), coalesce(p_valid_until, 'infinity'), p_usd_per_m_input, p_usd_per_m_output,
+        p_usd_per_m_cached, p_usd_per_page, p_usd_per_call, v_now
+    )::forebay.prices;
+    v_usd   numeric[] := array[
+        p_usd_per_m_input, p_usd_per_m_output, p_usd_per_m_cached, p_usd_per_page, p_usd_per_call
+    ];
+begin
+    if p_model is null or char_length(p_model) not between 1 and 500 then
+        raise exception 'p_model must have 1 to 500 characters' using errcode = '22023';
+    end if;
+    if not isfinite(v_price.valid_from) or v_price.valid_from >= v_price.valid_until then
+        raise exception 'p_valid_until must be after p_valid_from, which must be a time' using errcode = '22023';
+    end if;
+    if not 0 <= all(array_remove(v_usd, null)) or not 1000000000 >= all(array_remove(v_usd, null)) then
+        raise exception 'a price must be from 0 to 10^9 US dollars' using errcode = '22023';
+    end if;
+    if array_remove(v_usd, null) = '{}' then
+        raise exception 'one of the prices must be given' using errcode = '22023', hint = 'What costs nothing has a price of 0.';
+    end if;
+
+    insert into forebay.prices values (v_price.*)
+    on conflict (model, valid_from) do update set
+        valid_until = excluded.valid_until, usd_per_m_input = excluded.usd_per_m_input,
+        usd_per_m_output = excluded.usd_per_m_output, usd_per_m_cached = excluded.usd_per_m_cached,
+        usd_per_page = excluded.usd_per_page, usd_per_call = excluded.usd_per_call, registered_at = excluded.registered_at;
+    perform forebay._audit('register_price', null, null, p_reason, p_actor, to_jsonb(v_price));
+end;
+$function$;
+
+comment on function forebay.register_price is 'Say what a model costs from p_valid_from (null: now) to p_valid_until (null: without end), in US dollars.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/register_price.sql', 'repeatable', '58489196b26dc6aaddbdf1e33e279b9fe5b5a0406e1cc1948df43cbf5a842452', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/register_quota.sql
+create or replace function forebay.register_quota(
+    p_quota    text,
+    p_limits   jsonb,
+    p_headroom numeric default 0.01,
+    p_reason   text default null,
+    p_actor    text default null
+)
+    returns void
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Define a provider's quota, or define it anew, with all its limits; agents draw on it by its name.
+--
+-- p_limits is an array of objects: unit (requests, tokens, input_tokens, output_tokens or concurrent_calls), amount (a
+-- whole number; 0 lets nothing through), per (second, minute, hour, day, or an interval from 1 second to 1 day; not for
+-- concurrent_calls), kind (window, the default: strictly so much within any period; or bucket: refills continuously) and
+-- burst (what a full bucket holds, as a factor of the amount; default 0.8). An empty array limits nothing. Keys that are
+-- not known are ignored. p_headroom is the share of each window that is left unused. A limit that stays, by unit, period
+-- and kind, keeps its ledger, a level cut to the new burst; a new one starts unused. Calls that were granted go on.
+--
+-- Writes     forebay.quotas, forebay.quota_limits, forebay.quota_slots, forebay.audit_log
+-- Locks      the quota: it waits for calls and claims under way
+-- Errors     22023  an argument is out of its range, a key is missing or of a wrong type, or two limits have the same unit and period
+-- Called by  forebay_operator
+declare
+    v_limits forebay.quota_limits[];
+    v_now    timestamptz;
+begin
+    if p_quota is null or char_length(p_quota) not between 1 and 200 then
+        raise exception 'p_quota must have 1 to 200 characters' using errcode = '22023';
+    end if;
+    if p_headroom is null or not (p_headroom >= 0 and p_headroom < 1) then
+        raise exception 'p_headroom must be at least 0 and below 1' using errcode = '22023';
+    end if;
+    v_limits := forebay._parse_limits(p_quota, p_limits);
+
+    perform 1 from forebay.quotas as q where q.quota = p_quota for no key update;
+    v_now := forebay._now();
+    perform forebay._fold_quota(p_quota, v_now);
+    update forebay.quota_limits as l
+    set level = now.room, refilled_at = v_now
+    from forebay._quota_limits(array[p_quota], v_now) as now
+    where l.quota = p_quota and l.unit = now.unit and l.period = now.period and l.kind = 'bucket';
+    insert into forebay.quotas as q (quota, headroom, created_at, updated_at)
+    values (p_quota, p_headroom, v_now, v_now)
+    on conflict (quota) do update set headroom = excluded.headroom, updated_at = excluded.updated_at;
+
+    delete from forebay.quota_limits as l
+    where l.quota = p_quota and not exists (
+        select from unnest(v_limits) as n where (n.unit, n.period, n.kind) = (l.unit, l.period, l.kind)
+    );
+    insert into forebay.quota_limits as l (quota, unit, period, kind, amount, burst, level, refilled_at)
+    select n.quota, n.unit, n.period, n.kind, n.amount, n.burst, n.burst, v_now from unnest(v_limits) as n
+    on conflict (quota, unit, period) do update
+    set amount = excluded.amount, burst = excluded.burst, level = least(l.level, excluded.burst);
+    perform forebay._audit(
+        'register_quota', null, null, p_reason, p_actor,
+        jsonb_build_object('quota', p_quota, 'limits', p_limits, 'headroom', p_headroom)
+    );
+end;
+$function$;
+
+comment on function forebay.register_quota is 'Define a provider''s quota, or define it anew, with all its limits; agents draw on it by its name.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/register_quota.sql', 'repeatable', '86b9893b1cb31e939e68539f203af5d8cfc603d3b9e19a049e1721f9397157e8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/reprioritize.sql
+create or replace function forebay.reprioritize(
+    p_task_ids bigint[],
+    p_priority integer,
+    p_reason   text default null,
+    p_actor    text default null
+)
+    returns setof forebay.task_effect
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Give tasks that have not ended another priority; one that is processing takes it when it comes back in line.
+--
+-- Returns    one row a distinct id, by id; effect is reprioritized, none (ended, or had it) or unknown
+-- Writes     forebay.tasks, forebay.audit_log
+-- Locks      the tasks, by id
+-- Errors     22023  p_task_ids is null, or p_priority is no smallint
+-- Called by  forebay_operator
+declare
+    v_ids     bigint[] := forebay._require_ids(p_task_ids, 'p_task_ids');
+    v_changed bigint[];
+begin
+    perform forebay._require_between(p_priority, 'p_priority', -32768, 32767);
+    perform forebay._lock_tasks(v_ids);
+    with changed as (
+        update forebay.tasks as t
+        set priority = p_priority
+        where t.task_id = any(v_ids) and t.status in ('enqueued', 'processing') and t.priority <> p_priority
+        returning t.task_id
+    )
+    select coalesce(array_agg(c.task_id), '{}') into v_changed from changed as c;
+    perform forebay._audit(
+        'reprioritize', v_changed, null, p_reason, p_actor, jsonb_build_object('priority', p_priority)
+    );
+    return query select * from forebay._effects(v_ids, v_changed, 'reprioritized');
+end;
+$function$;
+
+comment on function forebay.reprioritize is 'Give tasks that have not ended another priority; one that is processing takes it when it comes back in line.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/reprioritize.sql', 'repeatable', 'c9172a0708c1d16a4b7b526a3d53a42b05f5384f30587e21ed7de392902b7921', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/reprocess.sql
+create or replace function forebay.reprocess(
+    p_task_ids bigint[],
+    p_agent    text default null,
+    p_priority integer default 10,
+    p_reason   text default null,
+    p_actor    text default null
+)
+    returns setof forebay.reprocessed_task
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Enqueue finished tasks anew, as new tasks linked by reprocess_of; the old ones and their results stay.
+--
+-- p_agent null means the same agent. Payload, batch, customer and estimate are taken over.
+--
+-- Returns    one row a distinct id, by id; effect is reprocessed, none (it has not finished) or unknown
+-- Writes     forebay.tasks, forebay.audit_log
+-- Locks      the agents' lines, shared; the tasks, by id
+-- Errors     22023  p_task_ids is null, or p_priority is no smallint
+--            QF301  no such agent
+-- Called by  forebay_operator
+declare
+    v_ids bigint[] := forebay._require_ids(p_task_ids, 'p_task_ids');
+    v_old bigint[];
+    v_new bigint[];
+    v_now timestamptz;
+begin
+    perform forebay._require_between(p_priority, 'p_priority', -32768, 32767);
+    if p_agent is not null then
+        perform forebay._get_agent(p_agent);
+    end if;
+    perform pg_advisory_xact_lock_shared(forebay._line_key(a.agent))
+    from (
+        select coalesce(p_agent, t.agent) as agent from forebay.tasks as t
+        where t.task_id = any(v_ids) group by 1 order by 1
+    ) as a;
+    perform forebay._lock_tasks(v_ids);
+    v_now := forebay._now();
+
+    with renewed as (
+        insert into forebay.tasks (
+            agent, priority, batch_id, customer, payload, estimated_tokens, max_attempts, available_at, created_at,
+            reprocess_of, is_shared
+        )
+        select
+            a.agent, p_priority, t.batch_id, t.customer, t.payload, t.estimated_tokens, t.max_attempts,
+            v_now, v_now, t.task_id, a.is_fair_by_customer
+        from forebay.tasks as t
+        inner join forebay.agents as a on a.agent = coalesce(p_agent, t.agent)
+        where t.task_id = any(v_ids) and t.status in ('completed', 'failed', 'cancelled')
+        order by t.task_id
+        returning task_id, reprocess_of
+    )
+    select coalesce(array_agg(r.reprocess_of), '{}'), coalesce(array_agg(r.task_id), '{}') into v_old, v_new from renewed as r;
+    perform forebay._audit('reprocess', v_old, p_agent, p_reason, p_actor);
+
+    return query
+    select e.task_id, e.status, e.effect, renewed.new_id
+    from forebay._effects(v_ids, v_old, 'reprocessed') as e
+    left join unnest(v_old, v_new) as renewed (old_id, new_id) on renewed.old_id = e.task_id
+    order by e.task_id;
+end;
+$function$;
+
+comment on function forebay.reprocess is 'Enqueue finished tasks anew, as new tasks linked by reprocess_of; the old ones and their results stay.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/reprocess.sql', 'repeatable', '55a5471ecc17897c735e63a325621a3cc81c643d307863fa4b4e198426c0afc3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/resume_agent.sql
+create or replace function forebay.resume_agent(p_agent text, p_reason text default null, p_actor text default null)
+    returns integer
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- End an agent's pause. p_agent null means every agent.
+--
+-- It may be an operator's or one that a provider asked for; that of a quota ends for all who draw on it. Limits that were
+-- lowered by a refusal stay so, and grow from now.
+--
+-- Returns    how many agents were paused before
+-- Writes     forebay.agents, forebay.audit_log, forebay.refusals
+-- Locks      the agents, by name, then the refusals, by id
+-- Errors     QF301  no such agent
+-- Called by  forebay_operator
+begin
+    if p_agent is not null then
+        perform forebay._get_agent(p_agent);
+    end if;
+    return forebay._pause(p_agent, null, p_reason, p_actor);
+end;
+$function$;
+
+comment on function forebay.resume_agent is 'End an agent''s pause. p_agent null means every agent.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/resume_agent.sql', 'repeatable', 'db459936d8d9245af2fdb4f80e9f583e04b829c447ed19b3d0faef77e94a9b39', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/operator/retry.sql
+create or replace function forebay.retry(
+    p_task_ids bigint[],
+    p_priority integer default null,
+    p_reason   text default null,
+    p_actor    text default null
+)
+    returns setof forebay.task_effect
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Put failed and cancelled tasks back in line, with fresh attempts; p_priority null keeps theirs.
+--
+-- Releases and deferrals are counted afresh too.
+--
+-- Returns    one row a distinct id, by id; effect is retried, none (nothing to retry) or unknown
+-- Writes     forebay.tasks, forebay.audit_log
+-- Locks      the lines of the tasks' agents against a change of their definition, then the tasks, by id
+-- Errors     22023  p_task_ids is null, or p_priority is no smallint
+-- Called by  forebay_operator
+begin
+    return query
+    select * from forebay._retry(p_task_ids, p_priority, p_reason, p_actor);
+end;
+$function$;
+
+comment on function forebay.retry is 'Put failed and cancelled tasks back in line, with fresh attempts; p_priority null keeps theirs.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/retry.sql', 'repeatable', 'eebedeaffb36fc9ca4386539eb4b58e5a08f81e20ac860b58f118a8a2adaaf8f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/agent_status.sql
+create or replace function forebay.agent_status(p_agents text[] default null)
+    returns setof forebay.agent_state
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Each agent as it stands now: what waits and runs, its limits and how much of them is left, what it has learned and spent.
+--
+-- The numbers are those that dequeue decides by. Levels and bursts are those of the effective limits.
+--
+-- Returns    one row an agent, by name; state is closed (a limit is 0), paused, full, out_of_requests, out_of_tokens, quota,
+--            spend_cap (by which the first that waits and does not fit is held up) or open
+-- Errors     QF301  no such agent
+-- Called by  forebay_viewer
+declare
+    v_agents text[] := p_agents;
+    v_now    timestamptz := forebay._now();
+begin
+    perform forebay._require_agents(p_agents);
+    return query
+    select
+        a.agent, a.launcher, forebay._agent_state(a, v_now), line.waiting, line.delayed, flight.tasks, a.max_concurrent_tasks,
+        a.max_tpm, levels.tokens, forebay._token_burst(effective), flight.tokens,
+        a.max_rpm, levels.requests, forebay._request_burst(effective),
+        case when effective.paused_until > v_now then effective.paused_until end,
+        case when effective.paused_until > v_now then effective.pause_reason end,
+        line.oldest_at, a.job_id, a.entry_point, a.lease, a.timeout, a.max_attempts,
+        throttle.share, effective.max_concurrent_tasks, effective.max_tpm, effective.max_rpm,
+        flight.projected_tpm, minute.starts, minute.tokens,
+        learned.samples, (learned.input_permille + learned.output_permille) * 0.001, learned.input_permille * 0.001,
+        learned.output_permille * 0.001, learned.typical_input + learned.typical_output,
+        case when learned.typical_input is not null then learned.calls end, learned.tokens_per_second,
+        spent.recorded, spent.projected, a.max_usd_per_day,
+        a.max_waiting, a.aging, a.reserve_after, a.is_fair_by_customer,
+        (
+            select coalesce(jsonb_agg(to_jsonb(q) order by names.place, q.unit, q.period), '[]')
+            from unnest(a.quotas) with ordinality as names (quota, place)
+            cross join lateral forebay._quota_state(names.quota, v_now) as q
+        ),
+        a.tpm_burst, a.max_releases, a.backoff_base, a.backoff_max, a.on_lost_lease, a.late_results, a.default_estimated_tokens,
+        a.retention, a.max_deferrals, a.max_deferral_time, a.quotas
+    from forebay.agents as a
+    cross join lateral forebay._get_effective(a.agent, v_now) as effective
+    cross join lateral forebay._throttle(a, v_now) as throttle
+    cross join lateral forebay._levels(effective, v_now) as levels
+    cross join lateral forebay._learned(a.agent) as learned
+    cross join lateral forebay._spent_today(a.agent, null, v_now) as spent
+    cross join lateral forebay._line_state(a.agent, v_now) as line
+    cross join lateral forebay._flight_state(a.agent, learned.tokens_per_second) as flight
+    cross join lateral forebay._last_minute(a.agent, v_now) as minute
+    where v_agents is null or a.agent = any(v_agents)
+    order by a.agent;
+end;
+$function$;
+
+comment on function forebay.agent_status is
+'Each agent as it stands now: what waits and runs, its limits and how much of them is left, what it has learned and spent.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/agent_status.sql', 'repeatable', '7c396ff16d95e6ab8fa940a43615af0727d45c6ec78460afbed60c7af94ffee6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/batch_progress.sql
+create or replace function forebay.batch_progress(p_batch_id bigint)
+    returns forebay.batch_progress
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How far a batch has come: its tasks by status.
+--
+-- Returns    one row; finished_at is when the last task ended, null while one waits or runs or there is none
+-- Errors     22023  p_batch_id is null
+--            QF302  no such batch
+-- Called by  forebay_viewer
+declare
+    v_batch    forebay.batches := forebay._get_batch(p_batch_id);
+    v_progress forebay.batch_progress;
+begin
+    select
+        v_batch.batch_id, v_batch.name, v_batch.customer, v_batch.owner, v_batch.created_at,
+        count(*),
+        count(*) filter (where t.status = 'enqueued'),
+        count(*) filter (where t.status = 'processing'),
+        count(*) filter (where t.status = 'completed'),
+        count(*) filter (where t.status = 'failed'),
+        count(*) filter (where t.status = 'cancelled'),
+        case when bool_and(t.finished_at is not null) then max(t.finished_at) end
+    into v_progress
+    from forebay.tasks as t
+    where t.batch_id = p_batch_id;
+    return v_progress;
+end;
+$function$;
+
+comment on function forebay.batch_progress is 'How far a batch has come: its tasks by status.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/batch_progress.sql', 'repeatable', '11cf33c25ab77eaf5520703aabdce002ded4782b6233a47881f3460f83ac226e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/customer_status.sql
+create or replace function forebay.customer_status(p_customers text[] default null)
+    returns setof forebay.customer_state
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Each customer with terms of its own as it stands now: terms, money of today (UTC), tasks; p_customers null means all.
+--
+-- Returns    one row a customer, by name
+-- Called by  forebay_viewer
+declare
+    v_customers text[] := p_customers;
+    v_now       timestamptz := forebay._now();
+begin
+    return query
+    with waiting as (
+        select t.customer, count(*) as tasks
+        from forebay.tasks as t
+        where t.status = 'enqueued' and t.customer is not null
+        group by t.customer
+    ), running as (
+        select a.customer, count(*) as tasks
+        from forebay.task_attempts as a
+        where a.finished_at is null and a.customer is not null
+        group by a.customer
+    )
+    select
+        c.customer, c.priority_boost, c.max_usd_per_day, forebay._cap_today('', c.customer, 0, v_now),
+        spent.recorded, spent.projected, coalesce(waiting.tasks, 0), coalesce(running.tasks, 0)
+    from forebay.customers as c
+    left join waiting on waiting.customer = c.customer
+    left join running on running.customer = c.customer
+    cross join lateral forebay._spent_today(null, c.customer, v_now) as spent
+    where v_customers is null or c.customer = any(v_customers)
+    order by c.customer;
+end;
+$function$;
+
+comment on function forebay.customer_status is 'Each customer with terms of its own as it stands now: terms, money of today (UTC), tasks; p_customers null means all.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/customer_status.sql', 'repeatable', '6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/explain_task.sql
+create or replace function forebay.explain_task(p_task_id bigint)
+    returns forebay.task_explanation
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say why a task waits and until when, or what became of it.
+--
+-- waiting_until is the first moment at which a dequeue takes the task if nothing else changes, to the microsecond: what
+-- dequeue asks is asked for later moments. Null: others have to start or end before, or nothing is known to end the wait.
+--
+-- Returns    one row; reason is not_open, closed, paused, delayed, deferred (refused by a provider), full, out_of_requests,
+--            out_of_tokens, quota, spend_cap, reserved (for a task that nobody passes), behind_others or ready while it
+--            waits, lease_expired or running while it is processing, else its status
+-- Errors     22023  p_task_id is null
+--            QF303  no such task
+-- Called by  forebay_viewer
+declare
+    v_task   forebay.tasks := forebay._get_task(p_task_id);
+    v_answer forebay.task_explanation;
+begin
+    if v_task.status = 'enqueued' then
+        v_answer := forebay._explain_waiting(v_task);
+    elsif v_task.status = 'processing' then
+        v_answer := forebay._explain_running(v_task);
+    else
+        v_answer.reason := v_task.status;
+        v_answer.explanation := format(
+            'It ended as %s at %s after %s attempt(s)%s.', v_task.status, forebay._moment_words(v_task.finished_at, forebay._now()),
+            v_task.attempt_no,
+            coalesce(': ' || (v_task.error ->> 'message'), '')
+        );
+    end if;
+    v_answer.task_id := v_task.task_id;
+    v_answer.status := v_task.status;
+    return v_answer;
+end;
+$function$;
+
+comment on function forebay.explain_task is 'Say why a task waits and until when, or what became of it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/explain_task.sql', 'repeatable', '802776974044080b4f8ad5c10a43ae8390fa6a5db7e722197d81066cf35880d1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/health.sql
+create or replace function forebay.health()
+    returns forebay.health_report
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Whether the machinery turns: who claims and sweeps, who listens, what waits longest, what holds the database back.
+--
+-- oldest_transaction_at sees only sessions of roles that forebay_owner may see; grant it pg_read_all_stats to see all.
+--
+-- Returns    one row; dispatchers are those that claimed or swept, the latest first; a sweep forgets those of yesterday
+-- Called by  forebay_viewer
+declare
+    v_now    timestamptz := forebay._now();
+    v_health forebay.health_report;
+begin
+    select
+        forebay.schema_version(), i.installation_id, forebay._is_copy(i),
+        forebay._may_dispatch(),
+        (
+            select coalesce(jsonb_agg(to_jsonb(d) order by greatest(d.last_claim_at, d.last_sweep_at) desc), '[]')
+            from forebay.dispatchers as d
+        ),
+        (
+            select count(*)::integer from pg_stat_activity as s
+            where s.datname = current_database() and s.application_name = 'forebay listener'
+        ),
+        (select max(d.last_claim_at) from forebay.dispatchers as d),
+        (select max(d.last_sweep_at) from forebay.dispatchers as d),
+        (select min(t.created_at) from forebay.tasks as t where t.status = 'enqueued' and (t.is_ready or t.available_at <= v_now)),
+        (select count(*) from forebay.agents as a, forebay.task_attempts as o
+            where o.agent = a.agent and o.finished_at is null
+                and forebay._is_expired(o, v_now, i.adoption_grace, i.report_grace)),
+        (
+            select min(s.xact_start) from pg_stat_activity as s
+            where s.datname = current_database() and s.pid <> pg_backend_pid()
+        ),
+        pg_notification_queue_usage()
+    into v_health
+    from forebay.installation as i;
+    return v_health;
+end;
+$function$;
+
+comment on function forebay.health is 'Whether the machinery turns: who claims and sweeps, who listens, what waits longest, what holds the database back.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/health.sql', 'repeatable', '21b60ac521a393140aca9b9baf0b16a04f5ce5a06beefa8060e3bf56bf48c314', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/list_prices.sql
+create or replace function forebay.list_prices(p_models text[] default null)
+    returns setof forebay.price
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The prices that were registered, those of the past and the future too; p_models null means all models.
+--
+-- Returns    one row a model and range of time, by model and start; valid_until is null where it has no end
+-- Called by  forebay_viewer
+declare
+    v_models text[] := p_models;
+begin
+    return query
+    select
+        p.model, p.valid_from, nullif(p.valid_until, 'infinity'), p.usd_per_m_input, p.usd_per_m_output,
+        p.usd_per_m_cached, p.usd_per_page, p.usd_per_call
+    from forebay.prices as p
+    where v_models is null or p.model = any(v_models)
+    order by p.model, p.valid_from;
+end;
+$function$;
+
+comment on function forebay.list_prices is 'The prices that were registered, those of the past and the future too; p_models null means all models.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/list_prices.sql', 'repeatable', '61ab1d0f1fd679944412a47db70259067df003be318644ddfdab6a9f16e755ec', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/list_tasks.sql
+create or replace function forebay.list_tasks(
+    p_from           timestamptz default null,
+    p_to             timestamptz default null,
+    p_statuses       text[] default null,
+    p_agents         text[] default null,
+    p_customers      text[] default null,
+    p_batch_id       bigint default null,
+    p_before_task_id bigint default null,
+    p_limit          integer default 100
+)
+    returns setof forebay.task_summary
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- List tasks, newest first, a page at a time: the next page is that before the last id of this one.
+--
+-- Returns    one row a task, by id downwards
+-- Errors     22023  p_limit is not from 1 to 10,000, or a status does not exist
+--            QF301, QF302  no such agent or batch
+-- Called by  forebay_viewer
+declare
+    v_statuses  text[] := p_statuses;
+    v_agents    text[] := p_agents;
+    v_customers text[] := p_customers;
+begin
+    perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
+    perform forebay._require_statuses(v_statuses);
+    perform forebay._require_agents(v_agents);
+    if p_batch_id is not null then
+        perform forebay._get_batch(p_batch_id);
+    end if;
+    return query
+    select
+        t.task_id, t.agent, t.status, t.priority::integer, t.batch_id, t.customer, t.locked_by, t.available_at,
+        t.attempt_count, t.attempt_id, a.progress_done, a.progress_total, t.confidence, t.error ->> 'kind', t.created_at,
+        t.finished_at, t.reprocess_of
+    from forebay._matching_tasks(p_from, p_to, v_statuses, v_agents, v_customers) as t
+    left join forebay.task_attempts as a on a.attempt_id = t.attempt_id
+    where (p_batch_id is null or t.batch_id = p_batch_id)
+        and (p_before_task_id is null or t.task_id < p_before_task_id)
+    order by t.task_id desc
+    limit p_limit;
+end;
+$function$;
+
+comment on function forebay.list_tasks is 'List tasks, newest first, a page at a time: the next page is that before the last id of this one.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/list_tasks.sql', 'repeatable', '2a7b72e4a117033e6bf855eb10d79ecf8b1f79ad14e9094b0bf7ead8a8b0fec5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/quota_status.sql
+create or replace function forebay.quota_status(p_quotas text[] default null)
+    returns setof forebay.quota_state
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Each limit of the quotas as it stands now: what counts against it, what a call could take, what tasks in flight will use.
+--
+-- Returns    one row a limit, by quota, unit and period; a quota without limits has one row without a unit
+-- Errors     22023  p_quotas holds null
+--            QF305  no such quota
+-- Called by  forebay_viewer
+declare
+    v_quotas text[] := p_quotas;
+    v_now    timestamptz := forebay._now();
+begin
+    perform forebay._require_quotas(v_quotas);
+    return query
+    select s.*
+    from forebay.quotas as q
+    cross join lateral forebay._quota_state(q.quota, v_now) as s
+    where v_quotas is null or q.quota = any(v_quotas)
+    order by q.quota, s.unit, s.period;
+end;
+$function$;
+
+comment on function forebay.quota_status is 'Each limit of the quotas as it stands now: what counts against it, what a call could take, what tasks in flight will use.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/quota_status.sql', 'repeatable', 'e205f16df9581da44fd0004ba2996c4c4b54ad2c056520636a9708592e8acdfb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/schema_version.sql
+create or replace function forebay.schema_version()
+    returns text
+    language sql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The release of the schema that is installed, such as 0.1.0; drivers ask it before they start.
+--
+-- Called by  every role that calls any function
+select h.name
+from forebay.schema_history as h
+where h.kind = 'release'
+order by string_to_array(h.name, '.')::integer[] desc
+limit 1;
+$function$;
+
+comment on function forebay.schema_version is 'The release of the schema that is installed, such as 0.1.0; drivers ask it before they start.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/schema_version.sql', 'repeatable', 'f451f0971e84e14822f60ff1b0e39b4ea6641d73f1114d518675eaec53ede4c4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/server_time.sql
+create or replace function forebay.server_time()
+    returns timestamptz
+    language sql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The time by the one clock that decides about leases; a driver compares its own with it, to know when to stop by itself.
+--
+-- Called by  every role that calls any function
+select forebay._now();
+$function$;
+
+comment on function forebay.server_time is 'The time by the one clock that decides about leases; a driver compares its own with it, to know when to stop by itself.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/server_time.sql', 'repeatable', '0f5e4990a8b04d9c7f4865c6c6617474d0f70ae3750d91abb4cbfdbc808c21bf', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/task_counts.sql
+create or replace function forebay.task_counts(
+    p_from      timestamptz default null,
+    p_to        timestamptz default null,
+    p_statuses  text[] default null,
+    p_agents    text[] default null,
+    p_customers text[] default null
+)
+    returns setof forebay.task_count
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Count tasks by status; p_from and p_to are half-open, on created_at.
+--
+-- Returns    one row a status that p_statuses lets through, in the order of a task's life, 0 included
+-- Errors     22023  a status does not exist
+--            QF301  no such agent
+-- Called by  forebay_viewer
+declare
+    v_statuses  text[] := p_statuses;
+    v_agents    text[] := p_agents;
+    v_customers text[] := p_customers;
+begin
+    perform forebay._require_statuses(v_statuses);
+    perform forebay._require_agents(v_agents);
+    return query
+    select words.status, count(t.task_id)
+    from unnest(array['enqueued', 'processing', 'completed', 'failed', 'cancelled']) with ordinality as words (status, place)
+    left join forebay._matching_tasks(p_from, p_to, v_statuses, v_agents, v_customers) as t on t.status = words.status
+    where v_statuses is null or words.status = any(v_statuses)
+    group by words.status, words.place
+    order by words.place;
+end;
+$function$;
+
+comment on function forebay.task_counts is 'Count tasks by status; p_from and p_to are half-open, on created_at.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/task_counts.sql', 'repeatable', 'f260bbd3778ec11d21ea5d7d38bbdc324d9a5f66d8c35912797cd08b4d2a901c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/viewer/task_detail.sql
+create or replace function forebay.task_detail(p_task_id bigint)
+    returns forebay.task_detail
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Everything about a task but its payload and result: its attempts, their usage, and what people did to it.
+--
+-- Returns    one row; attempts, usage and audit are arrays of objects, oldest first
+-- Errors     22023  p_task_id is null
+--            QF303  no such task
+-- Called by  forebay_viewer
+declare
+    v_task   forebay.tasks := forebay._get_task(p_task_id);
+    v_detail forebay.task_detail;
+begin
+    select
+        v_task.task_id, v_task.agent, v_task.status, v_task.priority::integer, v_task.batch_id, v_task.customer,
+        (select b.owner from forebay.batches as b where b.batch_id = v_task.batch_id),
+        v_task.idempotency_key, v_task.estimated_tokens, v_task.max_attempts, v_task.available_at, v_task.locked_by,
+        v_task.attempt_id, v_task.attempt_no, v_task.attempt_count, v_task.release_count, v_task.confidence, v_task.error,
+        v_task.reprocess_of,
+        array(select t.task_id from forebay.tasks as t where t.reprocess_of = p_task_id order by t.task_id),
+        v_task.created_at, v_task.finished_at,
+        (
+            select coalesce(jsonb_agg(to_jsonb(a) - '{result,task_id}'::text[] order by a.attempt_no), '[]')
+            from forebay.task_attempts as a where a.task_id = p_task_id
+        ),
+        (
+            select coalesce(jsonb_agg(to_jsonb(u) order by a.attempt_no, u.recorded_at, u.call_id), '[]')
+            from forebay.task_attempts as a
+            inner join forebay.attempt_usage as u on u.attempt_id = a.attempt_id
+            where a.task_id = p_task_id
+        ),
+        (
+            select coalesce(jsonb_agg(to_jsonb(l) - '{task_id}'::text[] order by l.audit_id), '[]')
+            from forebay.audit_log as l where l.task_id = p_task_id
+        )
+    into v_detail;
+    return v_detail;
+end;
+$function$;
+
+comment on function forebay.task_detail is 'Everything about a task but its payload and result: its attempts, their usage, and what people did to it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/task_detail.sql', 'repeatable', 'e63185990f820a264a83e2cb06df15299c8fc7d99af62b5b82a4e70c251380a1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/reader/task_result.sql
+create or replace function forebay.task_result(p_task_id bigint)
+    returns forebay.task_result
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What went into a task and what came out of it, with the results of other attempts that were kept for audit.
+--
+-- Returns    one row; kept_results is an array of objects with attempt_id, result and confidence
+-- Errors     22023  p_task_id is null
+--            QF303  no such task
+-- Called by  forebay_reader
+declare
+    v_task   forebay.tasks := forebay._get_task(p_task_id);
+    v_result forebay.task_result;
+begin
+    select
+        v_task.task_id, v_task.status, v_task.payload, v_task.result, v_task.confidence, v_task.error,
+        (
+            select coalesce(jsonb_agg(
+                jsonb_build_object('attempt_id', a.attempt_id, 'result', a.result, 'confidence', a.confidence)
+                order by a.attempt_no
+            ), '[]')
+            from forebay.task_attempts as a where a.task_id = p_task_id and a.result is not null
+        )
+    into v_result;
+    return v_result;
+end;
+$function$;
+
+comment on function forebay.task_result is 'What went into a task and what came out of it, with the results of other attempts that were kept for audit.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/reader/task_result.sql', 'repeatable', 'c6d7748297226f79a170d35090dbb52466db5d9abb59128fcf53ca2214c2810f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new triggers/agents.sql
+-- The trigger of forebay.agents: a new limit or the end of a pause can let something start.
+
+create or replace function forebay._notify_of_agents()
+    returns trigger
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Wake dispatchers and dashboards when an agent changed.
+begin
+    perform 1 from new_rows;
+    if found then
+        perform forebay._ask_wakeup(true);
+    end if;
+    return null;
+end;
+$function$;
+
+comment on function forebay._notify_of_agents is 'Wake dispatchers and dashboards when an agent changed.';
+
+create or replace trigger agents_notify_insert
+after insert on forebay.agents
+referencing new table as new_rows
+for each statement
+execute function forebay._notify_of_agents();
+
+create or replace trigger agents_notify_update
+after update on forebay.agents
+referencing new table as new_rows
+for each statement
+execute function forebay._notify_of_agents();
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('triggers/agents.sql', 'repeatable', 'f3e88d9f6e055f86fa97342ee967bb70c2be612210f072a77ac7aa25bbb18c91', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new triggers/tasks.sql
+-- The triggers of forebay.tasks: they guard and they wake; they decide nothing.
+
+create or replace function forebay._refuse_transition()
+    returns trigger
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Refuse a change of status that the state machine does not have; the triggers' conditions say which.
+--
+-- Errors  QF901  always
+begin
+    raise exception 'task % cannot go from % to %', new.task_id, case tg_op when 'UPDATE' then old.status else 'nothing' end, new.status
+        using errcode = 'QF901', hint = 'Only the functions of schema forebay change tasks.';
+end;
+$function$;
+
+comment on function forebay._refuse_transition is 'Refuse a change of status that the state machine does not have; the triggers'' conditions say which.';
+
+create or replace trigger tasks_refuse_insert
+before insert on forebay.tasks
+for each row
+when (new.status <> 'enqueued')
+execute function forebay._refuse_transition();
+
+create or replace trigger tasks_refuse_update
+before update on forebay.tasks
+for each row
+when (
+    old.status <> new.status
+    and (old.status, new.status) not in (
+        ('enqueued', 'processing'), ('enqueued', 'completed'), ('enqueued', 'cancelled'),
+        ('processing', 'completed'), ('processing', 'failed'), ('processing', 'enqueued'), ('processing', 'cancelled'),
+        ('failed', 'enqueued'), ('cancelled', 'enqueued')
+    )
+)
+execute function forebay._refuse_transition();
+
+create or replace function forebay._notify_of_tasks()
+    returns trigger
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Wake dispatchers when something can start, dashboards when anything changed, nobody when no row did.
+declare
+    v_is_work boolean;
+begin
+    perform 1 from new_rows;
+    if not found then
+        return null;
+    end if;
+    v_is_work := exists (select from new_rows as n where n.status = 'enqueued' and n.is_ready);
+    if tg_op = 'UPDATE' and not v_is_work then
+        v_is_work := exists (select from old_rows as o where o.status = 'processing');
+    end if;
+    perform forebay._ask_wakeup(v_is_work);
+    return null;
+end;
+$function$;
+
+comment on function forebay._notify_of_tasks is 'Wake dispatchers when something can start, dashboards when anything changed, nobody when no row did.';
+
+create or replace trigger tasks_notify_insert
+after insert on forebay.tasks
+referencing new table as new_rows
+for each statement
+execute function forebay._notify_of_tasks();
+
+create or replace trigger tasks_notify_update
+after update on forebay.tasks
+referencing old table as old_rows new table as new_rows
+for each statement
+execute function forebay._notify_of_tasks();
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('triggers/tasks.sql', 'repeatable', 'b51f2c870e7943746dc863230dbb2f5a7021b08f72afddeac5649eb4b9943638', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new triggers/wakeups.sql
+-- The trigger of forebay.wakeups: what a transaction asked for is decided when it commits.
+
+create or replace function forebay._wake()
+    returns trigger
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Notify at commit, as far as the budget of notifications allows.
+--
+-- At commit, so that a transaction that stays open or rolls back spends nothing of the budget, and is not silenced by
+-- others that will be over by then. It runs as whoever commits, so it is security definer.
+begin
+    delete from forebay.wakeups as w where w.wakeup_id = new.wakeup_id;
+    perform forebay._notify('forebay_changes', 'forebay.changes_notified_until');
+    if new.is_work then
+        perform forebay._notify('forebay_work', 'forebay.work_notified_until');
+    end if;
+    return null;
+end;
+$function$;
+
+comment on function forebay._wake is 'Notify at commit, as far as the budget of notifications allows.';
+
+drop trigger if exists wakeups_notify on forebay.wakeups;
+create constraint trigger wakeups_notify
+after insert on forebay.wakeups
+deferrable initially deferred
+for each row
+execute function forebay._wake();
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('triggers/wakeups.sql', 'repeatable', 'f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new grants.sql
+-- Who may call what: one block for each folder of functions/. Nobody but forebay_owner may touch a table.
+
+revoke all on schema forebay from public;
+revoke all on all tables in schema forebay from public;
+revoke all on all functions in schema forebay from public;
+grant usage on schema forebay to
+forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_viewer, forebay_reader, forebay_upkeep;
+
+-- submitter: hands in work, and looks after its own batches
+grant execute on function
+forebay.open_batch, forebay.enqueue, forebay.enqueue_many,
+forebay.batch_tasks, forebay.cancel_batch, forebay.retry_batch
+to forebay_submitter;
+
+-- worker: claims, keeps leases, launches runs
+grant execute on function
+forebay.dequeue, forebay.record_run, forebay.renew_leases, forebay.release,
+forebay.adopt, forebay.observe_run, forebay.runs_to_cancel, forebay.sweep
+to forebay_worker;
+
+-- agent: asks before a call, and reports what became of an attempt
+grant execute on function
+forebay.may_call, forebay.complete, forebay.complete_many, forebay.fail,
+forebay.report_usage, forebay.report_progress, forebay.callback
+to forebay_agent;
+
+-- operator: defines agents, quotas, customers and prices, and acts on tasks and agents
+grant execute on function
+forebay.register_agent, forebay.register_quota, forebay.register_customer, forebay.register_price,
+forebay.pause_agent, forebay.resume_agent, forebay.lift_spend_cap, forebay.open_installation,
+forebay.cancel, forebay.retry, forebay.reprocess, forebay.reprioritize
+to forebay_operator;
+
+-- viewer: sees everything but documents and results
+grant execute on function
+forebay.task_counts, forebay.list_tasks, forebay.task_detail, forebay.explain_task,
+forebay.batch_progress, forebay.agent_status, forebay.quota_status, forebay.customer_status,
+forebay.list_prices, forebay.health
+to forebay_viewer;
+
+-- reader: sees documents and results
+grant execute on function forebay.task_result to forebay_reader;
+
+-- upkeep: what a timer calls
+grant execute on function forebay.sweep to forebay_upkeep;
+
+-- everybody: which release is installed, and what time it is there
+grant execute on function forebay.schema_version, forebay.server_time to
+forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_viewer, forebay_reader, forebay_upkeep;
+
+-- types: a table with a column of one of ours would hold up every later migration of it
+do $types$
+declare
+    v_type name;
+begin
+    for v_type in
+        select t.typname from pg_catalog.pg_type as t
+        where t.typnamespace = 'forebay'::regnamespace and t.typelem = 0
+    loop
+        execute pg_catalog.format('revoke all on type forebay.%I from public', v_type);
+    end loop;
+end;
+$types$;
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('grants.sql', 'repeatable', 'bcee58367dd292498d19722660d00e161d33987cde53c653bc914aa2e6cebdfd', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new 0.2.0
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('0.2.0', 'release', NULL, '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+commit;
