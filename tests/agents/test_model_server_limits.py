@@ -59,7 +59,10 @@ def records(server: ModelServer) -> list[dict[str, Any]]:
         ("requests/minute=60", Limit("requests/minute", "requests", 60, 60)),
         ("tokens/6s=400:window", Limit("tokens/6s", "tokens", 400, 6)),
         ("input_tokens/hour=9:bucket", Limit("input_tokens/hour", "input_tokens", 9, 3600, 9)),
-        ("output_tokens/0.5s=9:bucket:4", Limit("output_tokens/0.5s", "output_tokens", 9, 0.5, 4)),
+        (
+            "output_tokens/0.5s=8:bucket:0.5",
+            Limit("output_tokens/0.5s", "output_tokens", 8, 0.5, 4),
+        ),
         ("concurrent_calls=8", Limit("concurrent_calls", "concurrent_calls", 8)),
     ],
 )

@@ -50,7 +50,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
         help="requests/minute=60, input_tokens/minute=40000:bucket, concurrent_calls=8; units are"
         " requests, tokens, input_tokens, output_tokens; periods are second, minute, hour, day or"
         " such as 6s; windows are strict, a bucket refills continuously and holds the amount, or"
-        " what follows a second colon; may be repeated",
+        " so many times as much as a second colon says; may be repeated",
     )
     parser.add_argument("--log", type=Path, metavar="FILE", help="JSON lines: what was decided")
     pace = parser.add_argument_group("how long a call takes")

@@ -18,7 +18,7 @@ SECONDS = {"s": 1.0, "m": 60.0, "h": 3_600.0}
 
 TEXT = re.compile(
     r"(?P<name>(?P<unit>[a-z_]+)(?:/(?P<period>[a-z]+|(?P<number>\d+(?:\.\d+)?)(?P<letter>[smh])))?)"
-    r"=(?P<amount>\d+)(?::(?P<kind>window|bucket(?::(?P<burst>\d+))?))?"
+    r"=(?P<amount>\d+)(?::(?P<kind>window|bucket(?::(?P<burst>\d+(?:\.\d+)?))?))?"
 )
 
 
@@ -34,14 +34,14 @@ class Limit:
     unit: Unit
     amount: int
     period: float = 0.0
-    burst: int | None = None
+    burst: float | None = None
 
     @classmethod
     def parse(cls, text: str) -> "Limit":
         """Read "requests/minute=60", "tokens/6s=4000:bucket", "concurrent_calls=8".
 
-        A bucket holds the amount, or what follows: "tokens/minute=4000:bucket:800". Raises
-        ValueError with a sentence.
+        A bucket holds the amount, or so many times as much: "tokens/minute=4000:bucket:0.8".
+        Raises ValueError with a sentence.
         """
         match = TEXT.fullmatch(text)
         if not match or match["unit"] not in UNITS:
@@ -54,7 +54,7 @@ class Limit:
         if (unit == "concurrent_calls") != (period == 0 and match["kind"] is None):
             raise ValueError(f"{text!r}: concurrent_calls have no period and no kind, others do.")
         is_bucket = (match["kind"] or "").startswith("bucket")
-        burst = int(match["burst"] or amount) if is_bucket else None
+        burst = amount * float(match["burst"] or 1) if is_bucket else None
         return cls(match["name"], unit, amount, period, burst)
 
     def gauge(self, now: float) -> "Gauge":
