@@ -123,7 +123,7 @@ def test_an_unknown_quota_is_refused(cli: Cli) -> None:
 def test_quotas_are_set_and_listed(cli: Cli, conn: psycopg.Connection) -> None:
     """A limit is UNIT/PERIOD=NUMBER; each is one row, with what counts and what is left."""
     answer = cli(
-        *("quota", "set", "gpt", *TOKENS, "--limit", "requests/hour=1000:bucket:10"),
+        *("quota", "set", "gpt", *TOKENS, "--limit", "requests/hour=1000:bucket:0.5"),
         *("--limit", "concurrent_calls=8", "--limit", "input_tokens/6s=5000", "--headroom", 0),
     )
     assert answer.code == 0, answer.err
@@ -135,7 +135,7 @@ def test_quotas_are_set_and_listed(cli: Cli, conn: psycopg.Connection) -> None:
         ("concurrent_calls", 0, "count", 8),
         ("input_tokens", 6, "window", 5000),
     }
-    assert {row["room"] for row in rows if row["unit"] == "requests"} == {10}
+    assert {row["room"] for row in rows if row["unit"] == "requests"} == {500}
     shown = cli("quota", "list").out
     for words in ("60,000 tokens a minute", "5,000 input tokens in 6 s", "classify"):
         assert words in shown

@@ -33,6 +33,8 @@ def test_what_does_not_exist_is_told_by_class(caller: psycopg.Connection) -> Non
         viewer.task_detail(caller, task_id=1)
     with pytest.raises(errors.UnknownAttemptError):
         agent.complete(caller, attempt_id=1, result={})
+    with pytest.raises(errors.UnknownQuotaError):
+        operator.register_agent(caller, agent="parse", quotas=["nobody's"])
     assert issubclass(errors.UnknownAttemptError, errors.NotFoundError)
 
 
@@ -57,6 +59,14 @@ def test_a_closed_copy_and_a_huge_payload_are_told_by_class(
     with pytest.raises(errors.InstallationClosedError) as caught:
         worker.dequeue(caller, worker="w")
     assert "open_installation" in (caught.value.hint or "")
+
+
+def test_a_full_line_is_told_by_class(caller: psycopg.Connection) -> None:
+    """An agent that lets no task wait refuses the next one, and says how many may."""
+    operator.register_agent(caller, agent="parse", max_waiting=1)
+    submitter.enqueue(caller, agent="parse", payload={})
+    with pytest.raises(errors.LineFullError, match="at most 1"):
+        submitter.enqueue(caller, agent="parse", payload={})
 
 
 def test_other_errors_pass_untouched(caller: psycopg.Connection, connect: Connect) -> None:

@@ -29,6 +29,13 @@ begin
             'Attempt %s runs at worker %s since %s; its deadline is %s.', v_attempt.attempt_no, v_attempt.worker,
             forebay._moment_words(v_attempt.started_at, v_now), forebay._moment_words(v_attempt.deadline_at, v_now)
         );
+        if v_attempt.call_wait_until > v_now then
+            v_answer.explanation := v_answer.explanation || format(
+                ' Its next call, of %s tokens, waits for quota %s until %s.',
+                forebay._number_words(v_attempt.call_input_tokens + v_attempt.call_output_tokens), v_attempt.call_quota,
+                forebay._moment_words(v_attempt.call_wait_until, v_now)
+            );
+        end if;
     end if;
     return v_answer;
 end;

@@ -7,18 +7,18 @@ create or replace function forebay._may_start(p_task forebay.tasks, p_at timesta
 as $function$
 -- Whether a dequeue at p_at would take the enqueued task if nothing changed before: it asks what dequeue asks.
 --
--- The first 100 that may start are looked at: a task behind them depends on others anyway.
+-- Only those before it are looked at, 100 at most: a task behind as many depends on others anyway.
 declare
     v_agent forebay.agents := forebay._get_effective(p_task.agent, p_at);
-    v_room  integer := forebay._room(v_agent, p_at);
+    v_limit integer;
 begin
-    return p_task.available_at <= p_at
-        and (v_agent.paused_until is null or v_agent.paused_until <= p_at)
-        and v_room > 0
-        and exists (
-            select from unnest(forebay._pick(v_agent, least(v_room, 100), null, p_at, false)) as p
-            where p.task_id = p_task.task_id
-        );
+    if p_task.available_at > p_at or v_agent.paused_until > p_at then
+        return false;
+    end if;
+    v_limit := least(forebay._room(v_agent, p_at), forebay._count_ahead(p_task, p_at) + 1, 100);
+    return v_limit > 0 and exists (
+        select from unnest(forebay._pick(v_agent, v_limit, null, p_at, false)) as p where p.task_id = p_task.task_id
+    );
 end;
 $function$;
 

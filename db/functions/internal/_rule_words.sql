@@ -16,10 +16,11 @@ select case p_answer.unit
         p_task, forebay._number_words(p_answer.needs)
     )
     else format(
-        '%s%s has %s of %s %s left for new tasks and %s needs %s',
+        '%s%s has %s of %s %s left%s and %s needs %s',
         case p_answer.reason when 'quota' then 'quota ' when 'reserved' then '' else 'agent ' end, p_answer.subject,
         forebay._number_words(floor(p_answer.has)), forebay._number_words(p_answer.amount),
         concat_ws(' ', replace(p_answer.unit, '_', ' '), forebay._period_words(p_answer.period)),
+        case p_answer.reason when 'quota' then ' for new tasks' end,
         p_task, forebay._number_words(ceil(p_answer.needs))
     )
 end;

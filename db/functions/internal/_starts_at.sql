@@ -5,7 +5,7 @@ create or replace function forebay._starts_at(p_task forebay.tasks, p_now timest
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The earliest moment within 100 years at which a dequeue would take the task if nothing else changes; null when there is none.
+-- The earliest moment within 34 years at which a dequeue would take the task if nothing else changes; null when there is none.
 --
 -- No formula: the rule itself is asked at moments that lie further and further ahead, and between the last no and the first
 -- yes the moment is halved out, to the microsecond. What time alone brings (a pause that ends, a bucket that refills, a
@@ -18,7 +18,7 @@ declare
 begin
     for v_yes in
         select distinct m.at from (
-            select p_now + make_interval(secs => 2.0 ^ n) as at from generate_series(-4, 31) as n
+            select p_now + make_interval(secs => 4.0 ^ n) as at from generate_series(-1, 15) as n
             union all
             select unnest(array[p_task.available_at, v_agent.paused_until, date_trunc('day', p_now, 'UTC') + interval '24 hours'])
         ) as m
@@ -44,4 +44,4 @@ end;
 $function$;
 
 comment on function forebay._starts_at is
-'The earliest moment within 100 years at which a dequeue would take the task if nothing else changes; null when there is none.';
+'The earliest moment within 34 years at which a dequeue would take the task if nothing else changes; null when there is none.';

@@ -12,14 +12,7 @@ as $function$
 -- The sentences for a reason to wait: the rule with its numbers, when room is expected, and how many tasks come before.
 declare
     v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
-    v_rule  text := forebay._rule_words(p_answer, case p_answer.reason when 'reserved' then 'it' else 'this task' end);
-    v_room  text := case
-        when p_answer.waiting_until is not null
-            then 'room is expected at ' || forebay._moment_words(p_answer.waiting_until, p_now)
-        when p_answer.reason = 'full' then 'one of them has to end first'
-        when p_answer.reason = 'spend_cap' then 'an operator can lift the cap for today'
-        else 'tasks that run or come first have to end'
-    end;
+    v_rule  text := forebay._rule_words(p_answer, case p_answer.reason when 'reserved' then 'that one' else 'this task' end);
     v_words text;
 begin
     v_words := case p_answer.reason
@@ -51,9 +44,12 @@ begin
         )
         when 'behind_others' then format('Agent %s has room for it; others come first.', v_agent.agent)
         when 'reserved' then format(
-            'Task %s comes first and nobody passes it any more, so long has it waited: %s; %s.', p_answer.task_id, v_rule, v_room
+            'Task %s is before it and has waited so long that nobody passes it: %s; %s.',
+            p_answer.task_id, v_rule, forebay._outlook_words(p_answer, p_task, p_now)
         )
-        else format('%s%s; %s.', upper(left(v_rule, 1)), substr(v_rule, 2), v_room)
+        else format(
+            '%s%s; %s.', upper(left(v_rule, 1)), substr(v_rule, 2), forebay._outlook_words(p_answer, p_task, p_now)
+        )
     end;
     return v_words || case
         when p_answer.ahead = 1 then ' 1 task is before it.'

@@ -68,7 +68,8 @@ def register_quota(
 
     A limit is an object of unit (requests, tokens, input_tokens, output_tokens, concurrent_calls),
     per (second, minute, hour, day or an interval's text), amount, kind (window, the default, or
-    bucket) and burst. headroom is the share of each limit that is left unused. No limits: none.
+    bucket) and burst, the size of a bucket as a factor of its amount (0.8). headroom is the share
+    of each window that is left unused. No limits: none.
     """
 
 
@@ -122,7 +123,7 @@ def register_price(
 ) -> None:
     """Set what a model costs from a time (None: now), in US dollars; tokens by the million.
 
-    It ends the price before it. None for usd_per_m_cached: cached tokens cost what input costs.
+    Where ranges overlap, the later valid_from holds. None for usd_per_m_cached: cached tokens cost what input costs.
     """
 
 

@@ -16,7 +16,9 @@ app = typer.Typer(
     help="Define and list quotas: a provider's limits, which agents share.", no_args_is_help=True
 )
 LIMIT = "UNIT/PERIOD=NUMBER[:bucket[:BURST]]|none"
-LIMIT_TEXT = re.compile(r"([a-z_]+)(?:/([^=:]+))?=(\d{1,18})(?::(bucket|window)(?::(\d{1,18}))?)?")
+LIMIT_TEXT = re.compile(
+    r"([a-z_]+)(?:/([^=:]+))?=(\d{1,18})(?::(bucket|window)(?::(\d{1,3}(?:\.\d{1,6})?))?)?"
+)
 
 
 def parse_limit(text: str) -> dict[str, Any]:
@@ -31,7 +33,7 @@ def parse_limit(text: str) -> dict[str, Any]:
         )
     unit, period, amount, kind, burst = found.groups()
     limit = {"unit": unit, "per": period, "amount": int(amount), "kind": kind}
-    limit["burst"] = int(burst) if burst else None
+    limit["burst"] = float(burst) if burst else None
     return {name: value for name, value in limit.items() if value is not None}
 
 
@@ -45,11 +47,11 @@ def set_(
             metavar=LIMIT,
             help="One of its limits, or none; repeatable. Units: requests, tokens, input_tokens,"
             " output_tokens, concurrent_calls. Periods: second, minute, hour, day, 6s. A bucket"
-            " refills all the time, and holds 0.8 of its amount or BURST; else it is a window.",
+            " refills all the time, and holds 0.8 (BURST) of its amount; else it is a window.",
         ),
     ],
     headroom: Annotated[
-        float | None, typer.Option(min=0, max=0.99, help="Share of each limit left unused.")
+        float | None, typer.Option(min=0, max=0.99, help="Share of each window left unused.")
     ] = None,
     reason: Reason = None,
     dsn: Dsn = None,

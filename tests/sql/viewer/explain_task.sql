@@ -1,6 +1,6 @@
 -- explain_task: why a task waits, and until when.
 begin;
-select plan(15);
+select plan(29);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -54,6 +54,103 @@ select results_eq(
 );
 select at_time('1 min');
 select results_eq($$ select reason from forebay.explain_task(8) $$, array['lease_expired'], 'its worker is silent');
+select at_time('1 hour');
+select given($$
+    select forebay.register_price('m', p_usd_per_m_input => 100, p_usd_per_m_output => 100);
+    select forebay.register_quota('gpt', '[{"unit": "tokens", "per": "minute", "amount": 60000}]', 0);
+    select forebay.register_agent('e', p_quotas => '{gpt}');
+    select forebay.enqueue('e', '{}', p_estimated_tokens => 57000);
+    select forebay.dequeue('w', '{e}');
+    select forebay.report_usage(104, '{"call_id": "1", "input_tokens": 45600, "output_tokens": 11400}');
+    select forebay.enqueue('e', '{}', p_estimated_tokens => 5000), forebay.enqueue('e', '{}', p_estimated_tokens => 4000),
+        forebay.enqueue('e', '{}', p_estimated_tokens => 3000)
+$$);
+select results_eq(
+    $$ select reason, subject, unit, period, needs, has, amount, ahead from forebay.explain_task(12) $$,
+    $$ values ('quota', 'gpt', 'tokens', '1 min'::interval, 4000.0::numeric, 3000.0::numeric, 60000.0::numeric, 1::bigint) $$,
+    'a quota has too little, and it says how little'
+);
+select matches(
+    (forebay.explain_task(11)).explanation,
+    '^Quota gpt has 3,000 of 60,000 tokens a minute left for new tasks and this task needs 5,000; room is expected at 13:01:\d\d UTC\.$',
+    'the sentence names the numbers on both sides'
+);
+select results_eq($$ select reason, ahead from forebay.explain_task(13) $$, $$ values ('ready', 2::bigint) $$, 'a small task passes');
+select at_time('3660 s');
+select results_eq(
+    $$ select reason, subject, needs, has from forebay.explain_task(13) $$,
+    $$ values ('reserved', 'gpt', 5000.0::numeric, 3000.0::numeric) $$,
+    'nobody passes a task that has waited long'
+);
+select matches(
+    (forebay.explain_task(13)).explanation,
+    '^Task 11 is before it and has waited so long that nobody passes it: gpt has 3,000 .* 2 tasks are before it\.$',
+    'the sentence names that task'
+);
+select given($$
+    select forebay.register_customer('acme', p_max_usd_per_day => 1), forebay.register_agent('f');
+    select forebay.enqueue('f', '{}', p_customer => 'acme', p_estimated_tokens => 6000),
+        forebay.enqueue('f', '{}', p_customer => 'acme', p_estimated_tokens => 6000),
+        forebay.enqueue('f', '{}', p_customer => 'acme', p_estimated_tokens => 11000),
+        forebay.enqueue('f', '{}');
+    select forebay.dequeue('w', '{f}');
+    select forebay.report_usage(105, '{"call_id": "1", "model": "m", "input_tokens": 6000, "output_tokens": 0}')
+$$);
+select results_eq(
+    $$ select reason, subject, unit, needs, has, amount, waiting_until from forebay.explain_task(15) $$,
+    $$ values ('spend_cap', 'acme', 'usd', 0.6::numeric, 0.4::numeric, 1::numeric, noon('12 hours')) $$,
+    'a customer''s cap is reached until the next day in UTC'
+);
+select results_eq(
+    $$ select explanation from forebay.explain_task(16) $$,
+    array['The cap of acme has 0.4 of 1 US dollars left for today and this task is expected to cost 1.1; '
+        || 'an operator can lift the cap for today. 1 task is before it.'],
+    'a task dearer than the cap waits for an operator'
+);
+select results_eq($$ select reason from forebay.explain_task(17) $$, array['ready'], 'others pass it');
+select given($$
+    select forebay.register_agent('g', p_max_tpm => 1000), forebay.enqueue('g', '{}', p_estimated_tokens => 800);
+    select forebay.dequeue('w', '{g}');
+    select forebay.fail(106, '{"kind": "rate_limited", "message": "slow down"}', true, '30 s')
+$$);
+select results_eq(
+    $$ select reason from forebay.explain_task(18) $$, array['paused'], 'the provider''s pause holds for the whole agent'
+);
+select given($$ select forebay.resume_agent('g') $$);
+select results_eq($$ select reason from forebay.explain_task(18) $$, array['deferred'], 'a provider has refused the task');
+select matches(
+    (forebay.explain_task(18)).explanation,
+    '^A provider has refused it once since 13:01:00 UTC, which spent no attempt; it is not due before 13:01:30 UTC\.$',
+    'and spent no attempt of it'
+);
+select given($$
+    select forebay.register_agent('h', p_max_tpm => 1000), forebay.enqueue('h', '{}', p_estimated_tokens => 800);
+    select forebay.enqueue('h', '{}', p_customer => 'acme', p_estimated_tokens => 20000);
+    select forebay.dequeue('w', '{h}')
+$$);
+select results_eq(
+    $$ select explanation from forebay.explain_task(20) $$,
+    array['Agent h has 0 of 1,000 tokens a minute left and this task needs 20,000; '
+        || 'after that, the cap of acme has 1 of 1 US dollars left for today and it is expected to cost 2.'],
+    'where time alone does not help it says what comes next'
+);
+select results_eq(
+    $$ select explanation from forebay.explain_task(19) $$,
+    array['Attempt 1 runs at worker w since 13:01:00 UTC; its deadline is 14:01:00 UTC.'],
+    'what runs says where'
+);
+select given($$
+    select forebay.may_call(107, 3000);
+    update forebay.task_attempts set call_quota = 'gpt', call_wait_until = noon('3670 s'), call_input_tokens = 2500,
+        call_output_tokens = 500
+    where attempt_id = 107
+$$);
+select results_eq(
+    $$ select explanation from forebay.explain_task(19) $$,
+    array['Attempt 1 runs at worker w since 13:01:00 UTC; its deadline is 14:01:00 UTC. '
+        || 'Its next call, of 3,000 tokens, waits for quota gpt until 13:01:10 UTC.'],
+    'and which call of it waits'
+);
 select throws_ok($$ select forebay.explain_task(999) $$, 'QF303', null, 'an unknown task');
 select throws_ok($$ select forebay.explain_task(null) $$, '22023', null, 'a task is given');
 select only_callable_by('{viewer}', $$ select forebay.explain_task(1) $$);
