@@ -39,7 +39,7 @@ CALLS = st.lists(
         {
             "source": st.sampled_from(["agent", "agent", "trace"]),
             "call_id": st.sampled_from(["c1", "c2"]),
-            "input_tokens": st.sampled_from([None, 100, 700, 3000]),
+            "input_tokens": st.sampled_from([None, 100, 700, 3000, 0]),
             "output_tokens": st.sampled_from([0, 50, 1000, None]),
         }
     ),

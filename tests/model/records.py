@@ -213,10 +213,15 @@ class Attempt:
         return Used(
             sum(call["input_tokens"] or 0 for call in calls),
             sum(call["output_tokens"] or 0 for call in calls),
-            len(calls),
+            sum(not _is_refused(call) for call in calls),
             all(map(_is_known, calls)),
         )
 
 
 def _is_known(call: dict[str, int | None]) -> bool:
     return None not in call.values()
+
+
+def _is_refused(call: dict[str, int | None]) -> bool:
+    """Whether the provider refused the call: it is known to have used nothing."""
+    return call["input_tokens"] == call["output_tokens"] == 0
