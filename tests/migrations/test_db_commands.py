@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psycopg
 
-from forebay import schema
+from forebay import __version__, schema
 from migrations.conftest import Psql
 
 
@@ -33,7 +33,7 @@ def test_upgrade_and_status(dsn: str) -> None:
     }
     assert forebay_db("upgrade", "--dsn", dsn).stdout == "Nothing to do.\n"
     status = json.loads(forebay_db("status", "--dsn", dsn, "--json").stdout)
-    assert (status["installed"], status["pending"]) == ("0.1.0", 0)
+    assert (status["installed"], status["pending"]) == (__version__, 0)
     assert forebay_db("verify", "--dsn", dsn).returncode == 0
 
 
@@ -60,7 +60,8 @@ def test_a_refusal_is_one_sentence(dsn: str) -> None:
     done = forebay_db("upgrade", "--dsn", dsn)
     assert done.returncode == 1
     assert done.stderr == (
-        "forebay: The schema is of release 9.0.0 and this driver of 0.1.0: upgrade the driver.\n"
+        f"forebay: The schema is of release 9.0.0 and this driver of {__version__}:"
+        " upgrade the driver.\n"
     )
 
 

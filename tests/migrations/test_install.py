@@ -5,7 +5,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from forebay import schema
+from forebay import __version__, schema
 from forebay.schema.files import sql_root
 from migrations import catalog
 from migrations.conftest import NewDatabase, Psql
@@ -57,7 +57,7 @@ def test_psql_finds_nothing_to_do_after_upgrade(dsn: str, tree: Tree, psql: Psql
         "functions/viewer/schema_version.sql",
         "triggers/notes.sql",
         "grants.sql",
-        "0.1.0",
+        __version__,
     ]
     before = applied(dsn)
     done = psql(dsn, tree.root / "install.sql")
