@@ -1,10 +1,10 @@
-"""The way from a task to the model server: one call after the other, over one connection."""
+"""The way from a task to the model server: calls over connections that stay open."""
 
 from __future__ import annotations
 
-import http.client
 import json
-import threading
+import queue
+from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 from forebay_lab.drills.quota.scale import Scale
@@ -24,12 +24,22 @@ class Refused(Exception):
 
 
 class ModelClient:
-    """Make calls that cost what they say; a connection for each thread."""
+    """Make calls that cost what they say, at most `most` at a time.
 
-    def __init__(self, base_url: str, scale: Scale) -> None:
-        self._address = urlsplit(base_url)
+    The connections are opened beforehand, and used once: the first calls take no longer than the
+    later ones.
+    """
+
+    def __init__(self, base_url: str, scale: Scale, most: int) -> None:
+        address = urlsplit(base_url)
+        self._path = address.path
         self._scale = scale
-        self._local = threading.local()
+        self._idle: queue.SimpleQueue[HTTPConnection] = queue.SimpleQueue()
+        for _ in range(most):
+            connection = HTTPConnection(address.netloc, timeout=SLOWEST)
+            connection.request("GET", f"{self._path}/models")
+            connection.getresponse().read()
+            self._idle.put(connection)
 
     def call(self, label: str, call: Call) -> None:
         """Make the call and wait for its answer; raises Refused at a 429."""
@@ -43,19 +53,12 @@ class ModelClient:
             "x-lab-output-tokens": str(call.output_tokens),
             "x-lab-seconds": f"{self._scale.real(call.seconds):.4f}",
         }
-        connection = self._connection()
-        path = f"{self._address.path}/chat/completions"
-        connection.request("POST", path, body.encode(), headers)
+        connection = self._idle.get()
+        connection.request("POST", f"{self._path}/chat/completions", body.encode(), headers)
         response = connection.getresponse()
         content = response.read()
+        self._idle.put(connection)
         if response.status == 429:
             raise Refused(float(response.headers["retry-after-ms"]) / 1000)
         if response.status != 200:
             raise RuntimeError(f"the model server answered {response.status}: {content[:200]!r}")
-
-    def _connection(self) -> http.client.HTTPConnection:
-        if not hasattr(self._local, "connection"):
-            host = self._address.netloc
-            self._local.connection = http.client.HTTPConnection(host, timeout=SLOWEST)
-        connection: http.client.HTTPConnection = self._local.connection
-        return connection

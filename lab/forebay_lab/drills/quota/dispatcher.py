@@ -38,7 +38,7 @@ class Order:
 def main(order: Order) -> None:
     """Work for the agent until the drill is over."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the drill, which stops us
-    client = ModelClient(order.base_url, order.scale)
+    client = ModelClient(order.base_url, order.scale, order.slots)
     worker = Worker(
         order.dsn,
         agent=order.agent,
