@@ -475,6 +475,45 @@ def test_claims_of_agents_that_do_not_ask_share_the_quota(
     assert len(stage.claim(8) + stage.claim(8, "b")) == (0 if limit == concurrent(10) else 10)
 
 
+def teach(stage: Stage, agent: str, calls: int, tokens: int, lasting: timedelta) -> None:
+    """Let tasks of an agent run without a quota: so many calls of so many tokens, so long."""
+    stage.agent(agent)
+    stage.enqueue(agent, 10, estimated_tokens=calls * tokens)
+    claims = stage.claim(10, agent)
+    stage.clock.advance(lasting)
+    for claim in claims:
+        for number in range(calls):
+            used(stage, claim.attempt_id, str(number), tokens)
+        report.complete(stage.db, attempt_id=claim.attempt_id, result={})
+    stage.agent(agent, quotas=["q"])
+
+
+def test_a_long_task_takes_what_it_uses_within_the_period(stage: Stage) -> None:
+    """At 20 tokens a second it is 1,200 of 6,000 a minute, though 2,000 in all."""
+    assert stage.clock
+    quota(stage, window(6000))
+    teach(stage, "a", 4, 500, timedelta(seconds=100))
+    stage.enqueue("a", 10, estimated_tokens=2000)
+    assert sum(len(stage.claim()) for _ in range(10)) == 5
+
+
+def test_a_slow_task_needs_room_for_its_first_call(stage: Stage) -> None:
+    """However little it is a minute; the first calls of both agents come at once."""
+    assert stage.clock
+    quota(stage, window(1000))
+    for agent in ("a", "b"):
+        teach(stage, agent, 1, 100, timedelta(hours=1))
+        stage.enqueue(agent, 8, estimated_tokens=100)
+    claims = stage.claim(8) + stage.claim(8, "b")
+    assert len(claims) == 10
+    for claim in claims[:3]:
+        used(stage, claim.attempt_id, "c", 100)
+        report.complete(stage.db, attempt_id=claim.attempt_id, result={})
+    assert stage.claim(8, "b") == []
+    stage.clock.advance(timedelta(seconds=60.75))
+    assert len(stage.claim(8, "b")) == 3
+
+
 def test_a_claim_waits_for_calls_and_calls_for_a_claim(stage: Stage) -> None:
     """Both decide under the quota's lock; a claim goes on to agents outside it meanwhile."""
     quota(stage, window(1000))
