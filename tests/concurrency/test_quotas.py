@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from concurrency.stage import Act, Stage, claimed, dequeue
+from concurrency.test_plans import pages
 from forebay.calls import agent as report
 from forebay.calls import operator, viewer, worker
 from forebay.rows import CallPermit
@@ -549,3 +550,17 @@ def test_claims_keep_asking_agents_supplied(stage: Stage) -> None:
     stage.clock.advance(timedelta(seconds=60.75))
     assert ask(claims[3].attempt_id, 150)(stage.db).decision == "go"
     assert len(stage.claim(10)) == 6
+
+
+def test_pf2_what_others_have_in_flight_costs_a_quota_nothing(stage: Stage) -> None:
+    """Also while the table was never analyzed: the attempts of other agents are not read."""
+    quota(stage, window(100_000), concurrent(1000))
+    ids = attempts(stage, 4) + attempts(stage, 4, "b")
+    stage.enqueue("a", 4, estimated_tokens=1)
+    claim = "select * from forebay.dequeue('w', '{a}')"
+    call = f"select * from forebay.may_call({ids[0]}, 10, 0)"
+    before = [pages(stage.db, query) for query in (claim, call, claim, call)]
+    attempts(stage, 1000, "other", quotas=[])
+    after = [pages(stage.db, query) for query in (claim, call)]
+    assert after[0] <= before[2] + 30
+    assert after[1] <= before[3] + 30

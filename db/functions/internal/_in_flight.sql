@@ -16,6 +16,8 @@ as $function$
 --
 -- An attempt that has ended uses nothing more; what it was charged stays charged.
 --
+-- Agent by agent, whatever the statistics say (offset 0): what others have in flight is not read.
+--
 -- Returns  one row an attempt; pace is the share of the rest that it uses in a second, null when that is not known
 begin
     return query
@@ -24,8 +26,10 @@ begin
         rest.calls, rest.input_tokens, rest.output_tokens
     from forebay.agents as g
     cross join lateral forebay._learned(g.agent) as learned
-    inner join forebay.task_attempts as a on a.agent = g.agent and a.finished_at is null
-    cross join lateral forebay._remaining(a) as rest
+    cross join lateral (
+        select o as attempt from forebay.task_attempts as o where o.agent = g.agent and o.finished_at is null offset 0
+    ) as flight
+    cross join lateral forebay._remaining(flight.attempt) as rest
     where g.quotas && p_quotas;
 end;
 $function$;
