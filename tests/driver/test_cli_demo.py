@@ -100,6 +100,7 @@ def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
     assert "empty" in outcomes["empty.PDF"]["reason"]
     assert "3 of 3 done: 3 completed" in err
     assert "made up" not in err
+    assert "simulated" not in err
     assert processes_naming(home) == []
 
 

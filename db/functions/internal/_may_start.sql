@@ -15,7 +15,7 @@ begin
     if p_task.available_at > p_at or v_agent.paused_until > p_at then
         return false;
     end if;
-    v_limit := least(forebay._room(v_agent, p_at), forebay._count_ahead(p_task, p_at) + 1, 100);
+    v_limit := least(forebay._room(v_agent, p_at), forebay._count_ahead(p_task, p_at) + 1, 100)::integer;
     return v_limit > 0 and exists (
         select from unnest(forebay._pick(v_agent, v_limit, null, p_at, false)) as p where p.task_id = p_task.task_id
     );

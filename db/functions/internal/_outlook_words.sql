@@ -1,4 +1,8 @@
-create or replace function forebay._outlook_words(p_answer forebay.task_explanation, p_task forebay.tasks, p_now timestamptz)
+create or replace function forebay._outlook_words(
+    p_answer forebay.task_explanation,
+    p_task   forebay.tasks,
+    p_now    timestamptz
+)
     returns text
     language plpgsql
     stable

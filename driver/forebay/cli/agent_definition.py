@@ -213,8 +213,10 @@ DEFINITION: output.Columns = {
     ),
     "no estimate": lambda row: f"counts as {row.default_estimated_tokens:,} tokens",
     "order": _line,
-    "may wait": lambda row: words.number(row.max_waiting),
-    "passed for": lambda row: words.duration(row.reserve_after),
+    "line": lambda row: (
+        f"at most {row.max_waiting:,} tasks wait" if row.max_waiting is not None else None
+    ),
+    "reservation": lambda row: f"after {words.duration(row.reserve_after)} of waiting",
     "lease": lambda row: words.duration(row.lease),
     "timeout": lambda row: words.duration(row.timeout),
     "attempts": "max_attempts",

@@ -30,10 +30,10 @@ def look(conn: psycopg.Connection[Any], agents: Sequence[str] | None) -> Group:
     states = viewer.agent_status(conn, agents=agents)
     now = viewer.server_time(conn)
     names = sorted({name for state in states for name in state.quota_names})
-    columns = output.filled(states, _columns(now)) if states else _columns(now)
-    shown: list[Any] = [output.table(states, columns)]
+    shown: list[Any] = [output.table(states, output.filled(states, _columns(now)))]
     if names:
-        shown.append(output.table(viewer.quota_status(conn, quotas=names), QUOTA))
+        quotas = viewer.quota_status(conn, quotas=names)
+        shown.append(output.table(quotas, output.filled(quotas, QUOTA)))
     return Group(*shown, *(Text(output.show(line)) for line in _remarks(states)))
 
 
@@ -64,6 +64,18 @@ def _remarks(states: Sequence[AgentState]) -> Iterator[str]:
             yield f"{state.agent} is paused until {until}{why}"
         if state.effective_share < 1:
             yield f"{state.agent} works at {state.effective_share:.0%} of its limits after refusals"
+        if state.typical_tokens is not None:
+            yield (
+                f"{state.agent} has learned that a task uses {state.learned_ratio:.2f} of its"
+                f" estimate: {state.typical_tokens:,} tokens, calls: {state.typical_calls:g}"
+            )
+        if state.usd_today or state.max_usd_per_day is not None:
+            cap = words.usd(state.max_usd_per_day)
+            yield (
+                f"{state.agent} has spent {words.usd(state.usd_today)}"
+                f"{f' of {cap}' if cap else ''} US dollars today (UTC), and tasks in flight may"
+                f" spend {words.usd(state.usd_projected)}"
+            )
 
 
 def _columns(now: datetime) -> output.Columns:
@@ -72,21 +84,12 @@ def _columns(now: datetime) -> output.Columns:
         "state": lambda row: row.state.replace("_", " "),
         "running": lambda row: words.of(row.in_use, row.effective_concurrent_tasks),
         "waiting": "waiting",
-        "delayed": lambda row: row.delayed or None,
+        "later": lambda row: row.delayed or None,
         "oldest": lambda row: (
             words.duration(now - row.oldest_waiting_at) if row.oldest_waiting_at else None
         ),
         "tokens left": lambda row: words.of(row.token_level, row.effective_tpm),
         "claims left": lambda row: words.of(row.request_level, row.effective_rpm),
-        "starts/min": lambda row: words.number(row.starts_last_minute or None),
-        "tokens/min": lambda row: words.number(row.tokens_last_minute or None),
-        "learned": lambda row: f"x {row.learned_ratio:.2f}" if row.typical_tokens else None,
-        "usd today": _spending,
+        "starts /min": lambda row: words.number(row.starts_last_minute or None),
+        "tokens /min": lambda row: words.number(row.tokens_last_minute or None),
     }
-
-
-def _spending(state: AgentState) -> str | None:
-    if not state.usd_today and state.max_usd_per_day is None:
-        return None
-    cap = "" if state.max_usd_per_day is None else f" of {words.usd(state.max_usd_per_day)}"
-    return f"{words.usd(state.usd_today)}{cap}"

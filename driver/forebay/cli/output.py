@@ -22,6 +22,7 @@ Columns = Mapping[str, str | Callable[[Any], object]]
 WIDTH_OF_A_PIPE = 160
 FOR_EVER = "for ever"
 NARROWEST_TEXT = 10  # a longer cell may be folded to that where there is little room
+NARROWEST_NAME = 24  # one of the first column, which names the row
 
 
 def print_rows(rows: Sequence[object], columns: Columns, as_json: bool) -> None:
@@ -96,7 +97,10 @@ def table(rows: Sequence[object], columns: Columns) -> Table:
             heading,
             justify="left" if is_text else "right",
             overflow="fold",
-            min_width=max(min(longest, NARROWEST_TEXT), *map(len, heading.split())),
+            min_width=max(
+                min(longest, NARROWEST_TEXT if number else NARROWEST_NAME),
+                *map(len, heading.split()),
+            ),
         )
     for row in shown:
         made.add_row(*map(Text, row))
@@ -104,11 +108,11 @@ def table(rows: Sequence[object], columns: Columns) -> Table:
 
 
 def filled(rows: Sequence[object], columns: Columns) -> Columns:
-    """Return the columns that hold something in any of the rows."""
+    """Return the columns that hold something in any of the rows; all of them without a row."""
     return {
         heading: column
         for heading, column in columns.items()
-        if any(show(_getter(column)(row)) for row in rows)
+        if not rows or any(show(_getter(column)(row)) for row in rows)
     }
 
 

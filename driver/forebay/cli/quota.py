@@ -67,7 +67,7 @@ def set_(
             conn, quota=quota, limits=limits, reason=reason, actor=person(), **more
         )
         found = viewer.quota_status(conn, quotas=[quota])
-    output.print_rows(found, QUOTA, as_json)
+    output.print_rows(found, output.filled(found, QUOTA), as_json)
 
 
 @app.command("list")
@@ -83,7 +83,7 @@ def list_(
 
     with connect(dsn) as conn:
         found = viewer.quota_status(conn, quotas=quotas or None)
-    output.print_rows(found, QUOTA, as_json)
+    output.print_rows(found, output.filled(found, QUOTA), as_json)
 
 
 QUOTA: output.Columns = {

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forebay.cli import output
+from forebay.cli import output, words
 from forebay.cli.database import connect
 from forebay.cli.options import MAX_ID, Dsn, Json, parse_status, parse_time
 
 if TYPE_CHECKING:
-    from forebay.rows import TaskSummary
+    from forebay.rows import TaskExplanation, TaskSummary
 
 TaskId = Annotated[int, typer.Argument(metavar="ID", max=MAX_ID, help="The task.")]
 
@@ -83,13 +83,6 @@ ACT: output.Columns = {
     "action": itemgetter("action"),
     "actor": itemgetter("actor"),
     "reason": itemgetter("reason"),
-}
-EXPLANATION: output.Columns = {
-    "task": "task_id",
-    "status": "status",
-    "why": "explanation",
-    "until": "waiting_until",
-    "ahead": "ahead",
 }
 
 
@@ -165,4 +158,20 @@ def explain(task_id: TaskId, dsn: Dsn = None, as_json: Json = False) -> None:
 
     with connect(dsn) as conn:
         found = viewer.explain_task(conn, task_id=task_id)
-    output.print_row(found, EXPLANATION, as_json)
+        now = viewer.server_time(conn)
+    output.print_row(found, _explanation(now), as_json)
+
+
+def _explanation(now: datetime) -> output.Columns:
+    def until(row: TaskExplanation) -> str | None:
+        if row.waiting_until is None:
+            return None
+        return f"{output.show(row.waiting_until)} (in {words.duration(row.waiting_until - now)})"
+
+    return {
+        "task": "task_id",
+        "status": "status",
+        "why": "explanation",
+        "until": until,
+        "ahead": "ahead",
+    }
