@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -53,6 +55,7 @@ def quota(
     Exits with 1 when a cell of Forebay misses a goal: over-admissions, refusals, budget used.
     """
     documents.require("lab", "The drill")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     from forebay_lab.drills.quota import cells, drill, report
     from forebay_lab.drills.quota.scale import Scale
 

@@ -251,6 +251,7 @@ every minute after it.
 Dispatchers are processes with a pull worker ([operating.md](operating.md)), {slots} tasks in hand
 among them all. Before each call the task asks `may_call`, and reports what the call used. The quota
 is registered as the provider has it, with Forebay's defaults for everything else; `reserve_after`
-and polling are shortened as the time is. Not shortened are the ways to the database and to the
-server. {way}
+and polling are shortened as the time is. The database is a Postgres of the drill's own, without
+durability: what it costs to wait for a disk is not measured here. Not shortened are the ways to the
+database and to the server. {way}
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,17 +39,29 @@ class DrillFailed(Exception):
     """A part of the drill died, so that there is nothing to measure."""
 
 
-def run_cell(dsn: str, cell: Cell, plan: Plan, agent: str, log: Path) -> Measures:
-    """Run a cell on a database that has the schema; agent is a name that is new there."""
+def run_cell(
+    dsn: str, cell: Cell, plan: Plan, agent: str, log: Path, stop: threading.Event
+) -> Measures:
+    """Run a cell on a database that has the schema; agent is a name that is new there.
+
+    Raises DrillFailed, also when `stop` is set before the end.
+    """
     period = plan.scale.minute
     is_ours = cell.throttle == "forebay"
     limits = Limits(BUDGET, period, CONCURRENT_CALLS, MAX_TASKS if is_ours else CONCURRENT_CALLS)
     work = tasks(plan.seed, cell.largest, cell.bias, plan.minutes)
+    arrivals: dict[int, float] = {}
     with psycopg.connect(dsn, autocommit=True) as conn, _model_server(cell, limits, log) as url:
         _register(conn, cell, limits, agent, plan)
         with _dispatchers(dsn, url, cell, plan, agent) as check:
-            until = time.monotonic() + plan.scale.real(60 * plan.minutes)
-            arrivals = _feed(conn, work, agent, plan, until, check)
+            began = time.monotonic()
+            until = began + plan.scale.real(60 * plan.minutes)
+            while time.monotonic() < until:
+                check()
+                if stop.wait(FEED_EVERY):
+                    raise DrillFailed("The drill was stopped.")
+                now = plan.scale.model(time.monotonic() - began)
+                _send(conn, agent, [task for task in work if task.arrives_at <= now], arrivals)
     return measure(read(log), limits, arrivals, until)
 
 
@@ -143,26 +156,14 @@ def _end(processes: Sequence[SpawnProcess]) -> None:
             process.join()
 
 
-def _feed(
-    conn: psycopg.Connection[Any],
-    work: Sequence[Task],
-    agent: str,
-    plan: Plan,
-    until: float,
-    check: Callable[[], None],
-) -> dict[int, float]:
-    """Send every task when its time has come, and return when that was."""
-    began = time.monotonic()
-    arrivals: dict[int, float] = {}
-    while (now := time.monotonic()) < until:
-        check()
-        model_time = plan.scale.model(now - began)
-        due = [task for task in work[len(arrivals) :] if task.arrives_at <= model_time]
-        if due:
-            submitter.enqueue_many(conn, agent=agent, tasks=[_as_sent(task) for task in due])
-            arrivals |= dict.fromkeys((task.number for task in due), now)
-        time.sleep(FEED_EVERY)
-    return arrivals
+def _send(
+    conn: psycopg.Connection[Any], agent: str, due: Sequence[Task], arrivals: dict[int, float]
+) -> None:
+    """Send the tasks that were not sent yet, and note when that was."""
+    new = [task for task in due if task.number not in arrivals]
+    if new:
+        submitter.enqueue_many(conn, agent=agent, tasks=[_as_sent(task) for task in new])
+        arrivals |= dict.fromkeys((task.number for task in new), time.monotonic())
 
 
 def _as_sent(task: Task) -> dict[str, Any]:
