@@ -157,7 +157,7 @@ def test_sixteen_sessions_share_fairly(stage: Stage) -> None:
     stage.agent(fair_by_customer=True)
     for customer in "wxyz":
         stage.enqueue(count=200, customer=customer, estimated_tokens=100)
-    had: Counter[str] = Counter()
+    had = Counter(dict.fromkeys("wxyz", 0))
     for _ in range(8):
         taken = claimed(stage.at_once([dequeue(2, "a")] * 16))
         had.update(str(row.customer) for row in taken)
