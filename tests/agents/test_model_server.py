@@ -6,6 +6,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -150,9 +151,12 @@ def test_slow_answers_take_their_time(server: ModelServer, client: openai.OpenAI
         ask(client, timeout=0.2)
 
 
-def test_it_runs_as_a_program() -> None:
-    """It prints the setting that points to it, and answers there."""
-    command = [sys.executable, "-m", "forebay_lab.model_server", "--port", "0"]
+@pytest.mark.parametrize("program", [["forebay_lab.model_server"], ["forebay.cli", "model-server"]])
+def test_it_runs_as_a_program(program: list[str], tmp_path: Path) -> None:
+    """It prints the setting that points to it, answers there, and holds its limits."""
+    log = tmp_path / "calls.jsonl"
+    options = ["--port", "0", "--limit", "requests/hour=1", "--log", str(log), "--speed", "10"]
+    command = [sys.executable, "-m", *program, *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -160,5 +164,18 @@ def test_it_runs_as_a_program() -> None:
             assert setting == "FOREBAY_MODEL_BASE_URL"
             client = openai.OpenAI(base_url=url, api_key="any", max_retries=0)
             assert ask(client).system_fingerprint == FINGERPRINT
+            with pytest.raises(openai.RateLimitError, match="requests/hour"):
+                ask(client)
         finally:
             process.terminate()
+    events = [json.loads(line)["event"] for line in log.read_text().splitlines()]
+    assert events == ["admitted", "ended", "refused"]
+    assert process.returncode == 0
+
+
+def test_a_limit_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """The program does not start, and says how limits are written."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--limit", "bees/minute=3"])
+    assert ended.value.code == 2
+    assert "write it as requests/minute=60" in capsys.readouterr().err
