@@ -98,15 +98,20 @@ class Reject(Exception):
 
 
 class Retry(Exception):
-    """Fail this attempt only; None for `after` leaves the waiting time to the agent's backoff."""
+    """Fail this attempt only; None for `after` leaves the waiting time to the error's kind.
+
+    `quota` names whose refusal it was, for agents that draw on several.
+    """
 
     def __init__(
         self,
         reason: str = "asked to be tried again",
         after: timedelta | None = None,
         kind: ErrorKind = "infrastructure",
+        quota: str | None = None,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.after = after
         self.kind = kind
+        self.quota = quota

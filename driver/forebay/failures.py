@@ -15,7 +15,7 @@ LONGEST_MESSAGE = 2000  # characters of an exception's text
 class Failure:
     """The error of an attempt, whether another attempt makes sense, and when.
 
-    None for retry_after leaves the waiting time to the agent's backoff.
+    None for retry_after leaves the waiting time to the error's kind.
     """
 
     error: dict[str, Any]
@@ -29,7 +29,8 @@ class Failure:
             case Reject():
                 return cls(_error(error.kind, error.reason), is_retryable=False)
             case Retry():
-                return cls(_error(error.kind, error.reason), retry_after=error.after)
+                said = {"quota": error.quota} if error.quota else {}
+                return cls(_error(error.kind, error.reason) | said, retry_after=error.after)
         name = type(error).__name__
         return cls(_error("agent_bug", f"{name}: {error}") | {"type": name})
 

@@ -392,6 +392,28 @@ def test_model_calls_wait_for_their_turn(
     assert fourth - second > 1.5
 
 
+def test_a_refusal_says_whose_it_was(
+    caller: psycopg.Connection, make: Callable[..., Worker]
+) -> None:
+    """It costs no attempt, and pauses the quota that it names."""
+    for quota in ("a", "b"):
+        limit = {"unit": "requests", "per": "minute", "amount": 100}
+        operator.register_quota(caller, quota=quota, limits=[limit])
+    register(caller, quotas=["a", "b"])
+    (task_id,) = enqueue(caller)
+    one = make()
+    one.handler(raising(Retry("Too many.", timedelta(minutes=5), "rate_limited", quota="b")))
+    assert one.run(until_empty=True) == 0
+    assert detail(caller, task_id).error == {
+        "kind": "rate_limited",
+        "message": "Too many.",
+        "quota": "b",
+    }
+    paused = {row.quota: row.paused_until is not None for row in viewer.quota_status(caller)}
+    assert paused == {"a": False, "b": True}
+    assert detail(caller, task_id).attempt_count == 0
+
+
 def test_a_cancel_ends_the_wait_for_a_turn(
     caller: psycopg.Connection, make: Callable[..., Worker]
 ) -> None:
