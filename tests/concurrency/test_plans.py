@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import psycopg
+import pytest
 
 from concurrency.stage import Stage
 from forebay.calls import agent as report
@@ -74,7 +75,7 @@ def test_pf1_an_old_snapshot_does_not_slow_claims(stage: Stage) -> None:
 
 
 def test_pf2_full_agents_cost_a_claim_little(stage: Stage) -> None:
-    """20,000 tasks wait for 20 agents, of which 18 are full: a claim touches under 200 pages."""
+    """20,000 tasks wait for 20 agents, of which 18 are full: a claim touches under 300 pages."""
     for number in range(20):
         stage.agent(f"a{number}", max_concurrent_tasks=1 if number < 18 else None)
         stage.enqueue(f"a{number}", 1000, priority=-number)
@@ -83,4 +84,41 @@ def test_pf2_full_agents_cost_a_claim_little(stage: Stage) -> None:
     pages(stage.db, claim)  # the first call of a session also reads the catalog
     touched = pages(stage.db, claim)
     assert stage.in_use("a18") == 2
-    assert touched < 200
+    assert touched < 300
+
+
+BACKLOG = 200_000
+LINES: dict[str, dict[str, Any]] = {
+    "aging": {"aging": timedelta(minutes=1)},
+    "turns": {"fair_by_customer": True},
+    "aging and turns": {"aging": timedelta(minutes=1), "fair_by_customer": True},
+    "nothing fits": {"max_tpm": 1000, "aging": timedelta(minutes=1), "fair_by_customer": True},
+}
+
+
+def fill_line(stage: Stage, agent: str, count: int) -> None:
+    """Give an agent so many tasks of three priorities, half of them one customer's."""
+    stage.superuser.execute(
+        "insert into forebay.tasks (agent, priority, customer, payload, estimated_tokens,"
+        " available_at, created_at, is_shared) select a.agent, n %% 3,"
+        " case when n %% 2 = 0 then 'bulk' else 'c' || n %% 16 end, '{}', 790,"
+        " forebay._now(), forebay._now() - n * interval '1 ms', a.is_fair_by_customer"
+        " from forebay.agents as a, generate_series(1, %s) as n where a.agent = %s",
+        [count, agent],
+    )
+
+
+@pytest.mark.parametrize("line", LINES.values(), ids=LINES)
+def test_pf3_a_claim_reads_a_bounded_part_of_the_line(stage: Stage, line: dict[str, Any]) -> None:
+    """With 200,000 tasks in line it touches hardly more pages than with 2,000."""
+    touched = []
+    for agent, count in (("short", BACKLOG // 100), ("long", BACKLOG)):
+        stage.agent(agent, **line)
+        fill_line(stage, agent, count)
+        stage.superuser.execute("analyze forebay.tasks")
+        stage.claim(1, agent)
+        claim = f"select * from forebay.dequeue('w', '{{{agent}}}')"
+        pages(stage.db, claim)  # the first call of a session also reads the catalog
+        touched.append(pages(stage.db, claim))
+    assert touched[1] < 1.5 * touched[0] + 100
+    assert touched[1] < 3000
