@@ -24,7 +24,7 @@ AMOUNTS = {"requests": 6, "tokens": 100_000}
 """What the endpoint allows in so many seconds, as a strict window."""
 
 TELL_EVERY = 2.0
-"""Seconds."""
+"""Seconds, at most so often."""
 
 
 @contextmanager
@@ -75,15 +75,15 @@ class SimulatedModel:
             )
 
     def tell_waits(self, conn: psycopg.Connection[Any]) -> None:
-        """Tell now and then how many calls wait, and what is left of the limit that is nearest."""
+        """Tell how many calls wait, and what is left of the nearest limit; not all the time."""
         from forebay.calls import viewer
 
         if time.monotonic() < self._told_at + TELL_EVERY:
             return
-        self._told_at = time.monotonic()
         limits = viewer.quota_status(conn, quotas=[NAME])
         nearest = min(limits, key=lambda limit: (limit.room or 0) / (limit.amount or 1))
         if nearest.waiting_calls:
+            self._told_at = time.monotonic()
             output.note(
                 f"{nearest.waiting_calls} call{'s wait' if nearest.waiting_calls > 1 else ' waits'}"
                 f" for the quota: it has {nearest.room:,.0f} of {nearest.amount:,} {nearest.unit}"
@@ -96,9 +96,9 @@ class SimulatedModel:
         waits = [outcome.waited for outcome in outcomes if outcome.waited]
         cost = sum(outcome.cost_usd for outcome in outcomes if outcome.cost_usd)
         yield (
-            f"The model is simulated, with a quota of {_allowed()}: {len(waits)} documents waited"
-            f" for their turn, {sum(waits):.1f} s in all. It answered {asked} calls and refused"
-            f" {refused}."
+            f"The model is simulated, with a quota of {_allowed()}: its calls waited"
+            f" {sum(waits):.1f} s for their turn, in {len(waits)} of the documents. It answered"
+            f" {asked} calls and refused {refused}."
         )
         yield f"At made-up prices its calls cost {cost:.2f} US dollars."
 
