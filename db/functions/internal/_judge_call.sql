@@ -15,8 +15,8 @@ as $function$
 -- Whether a call may go now: when it is open already, or the agent is not paused and every limit of its quotas lets it.
 --
 -- Room may come sooner than foreseen, from calls that end, or that used less than they were granted. So a call looks again
--- after half a second (a twelfth of a shorter period, a twentieth of a second where calls are counted), and a hundredth
--- more for each call before it: no more than about 100 looks a second, however many wait.
+-- after half a second (a twelfth of a shorter period, a twentieth of a second where calls are counted), and a twentieth
+-- more for each call before it: those in front look often, and however many wait, they look less than 100 times a second.
 declare
     v_pause     forebay.throttle;
     v_hindrance record;
@@ -50,7 +50,7 @@ begin
         v_wait := case
             when v_hindrance.period = '0' then interval '50 milliseconds'
             else least(interval '500 milliseconds', v_hindrance.period / 12)
-        end + v_hindrance.calls * interval '10 milliseconds';
+        end + v_hindrance.calls * interval '50 milliseconds';
     end if;
     v_permit.decision := 'wait';
     v_permit.wait_until := least(
