@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -19,7 +19,7 @@ from psycopg.conninfo import make_conninfo
 from forebay import Reject, Result, Retry, Task, Worker, jsonb
 from forebay.calls import operator, reader, submitter, viewer, worker
 from forebay.errors import ConnectError, MissingSettingError, RefusedError, UnknownAgentError
-from forebay.worker import loop
+from forebay.worker import loop, reports
 from support.daemon import usage
 from support.worker import SECOND, detail, enqueue, register
 
@@ -412,6 +412,51 @@ def test_a_refusal_says_whose_it_was(
     paused = {row.quota: row.paused_until is not None for row in viewer.quota_status(caller)}
     assert paused == {"a": False, "b": True}
     assert detail(caller, task_id).attempt_count == 0
+
+
+def test_many_that_wait_for_a_turn_do_not_hold_up_the_loop(
+    caller: psycopg.Connection, make: Callable[..., Worker]
+) -> None:
+    """Their questions have connections of their own: one task after the other gets its turn."""
+    limit = {"unit": "concurrent_calls", "amount": 1}
+    operator.register_quota(caller, quota="q", limits=[limit])
+    enqueue(caller, 30)
+    one = make(concurrency=30)
+    ready = threading.Barrier(30)
+
+    @one.handler
+    def handle(task: Task) -> None:
+        if ready.wait(30) == 0:
+            register(caller, quotas=["q"])
+        ready.wait(30)
+        task.wait_to_call(100, 10, "call")
+        task.usage({"call_id": "call", "input_tokens": 90, "output_tokens": 10})
+
+    assert one.run(until_empty=True) == 30
+    calls = [one["call_id"] for n in range(1, 31) for one in detail(caller, n).usage]
+    assert calls == ["call"] * 30
+
+
+def test_calls_of_an_attempt_are_reported_together(
+    caller: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is refused does not spoil the others."""
+    (task_id,) = enqueue(caller)
+    (claimed,) = worker.dequeue(caller, worker="w", agents=["parse"])
+    sent: list[list[str]] = []
+    report = reports.calls.report_usage
+
+    def reported(connection: Any, *, attempt_id: int, usage: Any) -> int:
+        sent.append([call["call_id"] for call in usage])
+        return report(connection, attempt_id=attempt_id, usage=usage)
+
+    monkeypatch.setattr(reports.calls, "report_usage", reported)
+    reporter = reports.Reporter(lambda: nullcontext(caller), lambda *_: None, lambda: None)
+    for name, tokens in (("a", 5), ("b", -1), ("c", 7)):
+        reporter.note_usage(claimed.attempt_id, {"call_id": name, "input_tokens": tokens})
+    reporter.report({})
+    assert sent == [["a", "b", "c"], ["a"], ["b"], ["c"]]
+    assert [call["call_id"] for call in detail(caller, task_id).usage] == ["a", "c"]
 
 
 def test_a_cancel_ends_the_wait_for_a_turn(

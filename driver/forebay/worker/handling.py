@@ -19,11 +19,15 @@ from forebay.turns import wait_for_turn
 
 
 class Notes(Protocol):
-    """Keep what handlers say of their attempts until it is reported, and ask; from any thread."""
+    """Keep what handlers say of their attempts, until it is reported; from any thread."""
 
     def note_progress(self, attempt_id: int, done: int, total: int) -> None: ...
 
     def note_usage(self, attempt_id: int, call: dict[str, Any]) -> None: ...
+
+
+class Asking(Protocol):
+    """Ask for handlers whether a model call may begin; from any thread."""
 
     def may_call(self, attempt_id: int, **call: Any) -> CallPermit: ...
 
@@ -31,7 +35,7 @@ class Notes(Protocol):
 class Task:
     """A claimed task as its handler sees it."""
 
-    def __init__(self, claim: ClaimedAttempt, lease: Lease, notes: Notes) -> None:
+    def __init__(self, claim: ClaimedAttempt, lease: Lease, notes: Notes, asking: Asking) -> None:
         self.task_id = claim.task_id
         self.attempt_id = claim.attempt_id
         self.attempt_no = claim.attempt_no
@@ -43,6 +47,7 @@ class Task:
         self.lease = lease
         self.claimed_at = time.monotonic()
         self._notes = notes
+        self._asking = asking
 
     def cancelled(self) -> bool:
         """Tell whether to stop: the task was cancelled, its lease lost, or its time is over."""
@@ -71,7 +76,7 @@ class Task:
         As `forebay.agent.Attempt` says. It blocks: a coroutine calls it by `asyncio.to_thread`.
         """
         call = {"tokens": tokens, "output_tokens": output_tokens, "call_id": call_id}
-        wait_for_turn(self, lambda: self._notes.may_call(self.attempt_id, **call))
+        wait_for_turn(self, lambda: self._asking.may_call(self.attempt_id, **call))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from forebay.logs import EventLog, first_line
 from forebay.pool import Database, Pool
 from forebay.renewal import LeaseKeeper
 from forebay.rows import ClaimedAttempt, TaskStatus
+from forebay.worker.asks import Asker
 from forebay.worker.handling import Crew, Handler, NotStarted, Outcome, Task
 from forebay.worker.reports import AWAY, Reporter
 
@@ -64,6 +65,7 @@ class WorkLoop:
         self._hurry = threading.Event()
         self._crew = Crew(handler, terms.concurrency, self._done)
         self._reporter = Reporter(self._connection, self._ended, self._woken.set)
+        self._asker = Asker(database, terms.concurrency)
         self._keeper = LeaseKeeper(database, terms.name)
         self._listener = Listener(database, self._notify)
 
@@ -86,6 +88,7 @@ class WorkLoop:
             self._crew.dismiss()
             self._keeper.stop()
             self._listener.stop()
+            self._asker.close()
         log.info("worker_stopped", worker=self._terms.name, finished=self._finished)
         return self._finished
 
@@ -163,7 +166,7 @@ class WorkLoop:
                 expires=local(claim.lease_expires_at),
                 deadline=local(claim.deadline_at),
             )
-            task = Task(claim, lease, self._reporter)
+            task = Task(claim, lease, self._reporter, self._asker)
             self._in_hand[task.attempt_id] = task
             self._keeper.add([lease])
             self._crew.submit(task)

@@ -15,7 +15,7 @@ from forebay.calls import worker as worker_calls
 from forebay.errors import ForebayError
 from forebay.failures import Failure
 from forebay.logs import EventLog, first_line
-from forebay.rows import CallPermit, TaskStatus
+from forebay.rows import TaskStatus
 from forebay.worker.handling import NotStarted, Outcome, Success
 
 log = EventLog(__name__)
@@ -47,6 +47,7 @@ class Reporter:
         self._progress: dict[int, tuple[int, int]] = {}
         self._progress_at = 0.0
         self._usage: deque[tuple[int, dict[str, Any]]] = deque()
+        self._unsent: dict[int, list[dict[str, Any]]] = {}
 
     def report(self, outcomes: Mapping[int, Outcome]) -> None:
         """Report all of them, and what was used before. Raises AWAY."""
@@ -73,11 +74,6 @@ class Reporter:
         self._usage.append((attempt_id, call))
         self._wake()  # until it is reported, quotas count what the call asked for
 
-    def may_call(self, attempt_id: int, **call: Any) -> CallPermit:
-        """Ask at once whether a model call may begin; from any thread. Raises what forbade it."""
-        with self._connect() as connection:
-            return calls.may_call(connection, attempt_id=attempt_id, **call)
-
     def show_progress(self, in_hand: Container[int]) -> None:
         """Show how far attempts are; what cannot be shown is dropped: the next one tells more."""
         if time.monotonic() < self._progress_at:
@@ -93,13 +89,25 @@ class Reporter:
                 log.warning("progress_refused", attempt_id=attempt_id, reason=str(error))
 
     def _report_usage(self) -> None:
+        """Report what was noted, the calls of an attempt together. Raises AWAY: it is kept then."""
         while self._usage:
-            attempt_id, call = self._usage[0]
-            try:
-                self._call(calls.report_usage, attempt_id=attempt_id, usage=call)
-            except _RefusedError as error:
+            attempt_id, call = self._usage.popleft()
+            self._unsent.setdefault(attempt_id, []).append(call)
+        while self._unsent:
+            attempt_id, noted = next(iter(self._unsent.items()))
+            self._report_calls(attempt_id, noted)
+            del self._unsent[attempt_id]
+
+    def _report_calls(self, attempt_id: int, noted: list[dict[str, Any]]) -> None:
+        """Report calls at once; if one spoils it, each by itself."""
+        try:
+            self._call(calls.report_usage, attempt_id=attempt_id, usage=noted)
+        except _RefusedError as error:
+            if len(noted) > 1:
+                for call in noted:
+                    self._report_calls(attempt_id, [call])
+            else:
                 log.warning("usage_refused", attempt_id=attempt_id, reason=str(error))
-            self._usage.popleft()
 
     def _complete(self, successes: Sequence[tuple[int, Success]]) -> None:
         """Report successes in one call; if one spoils it, each by itself."""
