@@ -6,12 +6,15 @@ create or replace function forebay._explain_waiting(p_task forebay.tasks)
     set search_path = pg_catalog, pg_temp
 as $function$
 -- Say what keeps an enqueued task from starting, and the earliest moment at which it will start if nothing else changes.
+--
+-- The moment is not sought for a task that has a hundred before it: these start first in any case.
 declare
     v_now    timestamptz := forebay._now();
     v_answer forebay.task_explanation;
 begin
     v_answer := forebay._obstacle(p_task, v_now);
-    if v_answer.reason not in ('not_open', 'closed', 'behind_others', 'ready') then
+    if v_answer.reason not in ('not_open', 'closed', 'behind_others', 'ready')
+        and (v_answer.ahead < 100 or v_answer.reason in ('delayed', 'deferred', 'spend_cap')) then
         v_answer.waiting_until := forebay._starts_at(p_task, v_now);
     end if;
     v_answer.explanation := forebay._waiting_words(v_answer, p_task, v_now);
