@@ -16,7 +16,7 @@ from forebay_lab.drills.quota.cells import Cell, Plan
 from forebay_lab.drills.quota.report import Outcome
 from forebay_lab.drills.quota.run import run_cell
 
-SETTINGS = {"max_connections": "500"}
+SETTINGS = {"max_connections": "1000"}
 
 Tell = Callable[[Outcome], None]
 
