@@ -3,12 +3,14 @@
 import threading
 from typing import Any
 
+import psycopg
+
 from forebay.calls import agent as calls
 from forebay.pool import Database, Pool
 from forebay.rows import CallPermit
 
 MOST_CONNECTIONS = 8
-CONNECTION_TIMEOUT = 5.0  # seconds to wait for a connection of the pool
+PATIENCE = 5.0  # seconds to wait for a connection
 
 
 class Asker:
@@ -22,7 +24,7 @@ class Asker:
 
     def may_call(self, attempt_id: int, **call: Any) -> CallPermit:
         """Ask at once whether a model call may begin. Raises what forbade it."""
-        with self._opened().connection(timeout=CONNECTION_TIMEOUT) as connection:
+        with self._opened().connection(timeout=PATIENCE) as connection:
             return calls.may_call(connection, attempt_id=attempt_id, **call)
 
     def close(self) -> None:
@@ -32,7 +34,11 @@ class Asker:
                 self._pool.close()
 
     def _opened(self) -> Pool:
-        with self._lock:
+        if not self._lock.acquire(timeout=PATIENCE):
+            raise psycopg.OperationalError("the database does not answer")
+        try:
             if self._pool is None:
                 self._pool = self._database.open_pool(max_size=self._size)
             return self._pool
+        finally:
+            self._lock.release()
