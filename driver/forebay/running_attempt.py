@@ -10,12 +10,12 @@ from typing import Any
 
 import psycopg
 
+from forebay.asking import wait_to_call
 from forebay.calls import agent as calls
 from forebay.errors import ConnectError, ForebayError
 from forebay.leases import read_clock
 from forebay.logs import EventLog, first_line
 from forebay.pool import Database
-from forebay.turns import wait_for_turn
 
 log = EventLog(__name__)
 
@@ -77,7 +77,7 @@ class RunningAttempt:
         """Wait until the agent's quotas let a model call begin; raises Retry on a stop."""
         self.send_usage()
         call = {"tokens": tokens, "output_tokens": output_tokens, "call_id": call_id}
-        wait_for_turn(self, lambda: self.call(calls.may_call, **call))
+        wait_to_call(self, lambda: self.call(calls.may_call, **call))
 
     def cancelled(self) -> bool:
         """Tell whether to stop: the task was cancelled, the lease lost, or the daemon stops."""

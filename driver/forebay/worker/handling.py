@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 from forebay import jsonb
 from forebay.agent import Result
+from forebay.asking import wait_to_call
 from forebay.failures import Failure
 from forebay.leases import Lease
 from forebay.rows import CallPermit, ClaimedAttempt
-from forebay.turns import wait_for_turn
 
 
 class Notes(Protocol):
@@ -76,7 +76,7 @@ class Task:
         As `forebay.agent.Attempt` says. It blocks: a coroutine calls it by `asyncio.to_thread`.
         """
         call = {"tokens": tokens, "output_tokens": output_tokens, "call_id": call_id}
-        wait_for_turn(self, lambda: self._asking.may_call(self.attempt_id, **call))
+        wait_to_call(self, lambda: self._asking.may_call(self.attempt_id, **call))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Wait for a model call's turn: one rule, wherever the agent runs."""
+"""Ask for a model call until it may begin: one rule, wherever the agent runs."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ AWAY = (psycopg.OperationalError, psycopg.InterfaceError, ConnectError)
 UNANSWERED = 60.0  # seconds without an answer of the database after which a call goes on
 ASK_AGAIN = 0.5  # seconds between tries while the database is away
 LOOK_EVERY = 0.1  # seconds between two looks at whether to stop
-SHORTEST, LONGEST = 0.05, 30.0  # seconds between two asks: a limit may be raised meanwhile
 
 
-def wait_for_turn(attempt: Attempt, ask: Callable[[], CallPermit]) -> None:
-    """Ask until the answer is go. Raises Retry when the attempt is to stop.
+def wait_to_call(attempt: Attempt, ask: Callable[[], CallPermit]) -> None:
+    """Ask until the answer is go. Raises Retry when the attempt is to stop, or may not ask.
 
-    A database that is away, or refuses to be asked, does not keep an agent from its work: after a
-    minute, or at once, the call goes on, and the provider's own limit is what holds it.
+    A database that is away does not keep an agent from its work: after a minute the call goes on,
+    and the provider's own limit is what holds it. It goes on at once where the question fails.
     """
     began = answered_at = time.monotonic()
-    waits_for = None
+    first: CallPermit | None = None
     while True:
         _check(attempt)
         pause = ASK_AGAIN
@@ -37,16 +36,21 @@ def wait_for_turn(attempt: Attempt, ask: Callable[[], CallPermit]) -> None:
         except AWAY as error:
             if time.monotonic() - answered_at > UNANSWERED:
                 return _not_asked(attempt, error)
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise Retry(
+                "The agent's login may not ask: grant it the role forebay_agent."
+            ) from error
         except (psycopg.Error, ForebayError) as error:
             return _not_asked(attempt, error)
         else:
+            answered_at = time.monotonic()
             if permit.decision == "go":
-                return _waited(attempt, waits_for, time.monotonic() - began)
+                return _waited(attempt, first, answered_at - began)
             if permit.decision == "stop":
                 raise Retry("The attempt does not hold its task any more.")
-            answered_at, waits_for = time.monotonic(), permit.quota
-            pause = permit.waits.total_seconds() if permit.waits else SHORTEST
-        _sleep(attempt, min(max(pause, SHORTEST), LONGEST))
+            first = first or permit
+            pause = permit.waits.total_seconds() if permit.waits else ASK_AGAIN
+        _sleep(attempt, pause)
 
 
 def _sleep(attempt: Attempt, seconds: float) -> None:
@@ -63,10 +67,11 @@ def _check(attempt: Attempt) -> None:
         raise Retry("The attempt's time was over while a model call waited.", kind="timeout")
 
 
-def _waited(attempt: Attempt, quota: str | None, seconds: float) -> None:
-    if quota is not None:
-        waited = {"quota": quota, "seconds": round(seconds, 3)}
-        log.info("call_waited", attempt_id=attempt.attempt_id, **waited)
+def _waited(attempt: Attempt, permit: CallPermit | None, seconds: float) -> None:
+    """Log how long a call waited, and why at first."""
+    if permit is not None:
+        said = {"quota": permit.quota, "reason": permit.reason, "seconds": round(seconds, 3)}
+        log.info("call_waited", attempt_id=attempt.attempt_id, **said)
 
 
 def _not_asked(attempt: Attempt, error: Exception) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from forebay import turns
+from forebay import asking
 from forebay.agent import Retry
+from forebay.asking import wait_to_call
 from forebay.errors import ConnectError, UnknownAttemptError
 from forebay.rows import CallPermit
-from forebay.turns import wait_for_turn
 
 
 class Watched:
@@ -53,16 +53,15 @@ def wait(*answers: CallPermit | Exception, attempt: Watched | None = None) -> in
             raise answer
         return answer
 
-    wait_for_turn(attempt or Watched(), ask)  # type: ignore[arg-type]
+    wait_to_call(attempt or Watched(), ask)  # type: ignore[arg-type]
     return asked
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask often, and go on soon without an answer."""
-    monkeypatch.setattr(turns, "ASK_AGAIN", 0.01)
-    monkeypatch.setattr(turns, "SHORTEST", 0.01)
-    monkeypatch.setattr(turns, "UNANSWERED", 0.2)
+    monkeypatch.setattr(asking, "ASK_AGAIN", 0.01)
+    monkeypatch.setattr(asking, "UNANSWERED", 0.2)
 
 
 def test_a_call_goes_at_once() -> None:
@@ -77,10 +76,13 @@ def test_a_call_waits_as_long_as_it_is_told() -> None:
     assert 0.6 <= time.monotonic() - began < 5
 
 
-def test_a_long_wait_is_looked_after(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A limit may be raised meanwhile: it is asked again before the time."""
-    monkeypatch.setattr(turns, "LONGEST", 0.1)
-    assert wait(permit("wait", 3600), permit("go")) == 2
+def test_what_held_a_call_up_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """Also where no quota did, but a provider's pause; a call that went at once says nothing."""
+    with caplog.at_level(logging.INFO):
+        wait(permit("go"))
+        assert "call_waited" not in caplog.text
+        wait(permit("wait", 0.1), permit("go"))
+    assert "call_waited" in caplog.text
 
 
 def test_an_attempt_without_its_task_stops() -> None:
@@ -120,8 +122,15 @@ def test_a_database_that_stays_away_does_not_stop_an_agent(
 
 
 @pytest.mark.parametrize(
-    "error", [psycopg.errors.InsufficientPrivilege("no"), UnknownAttemptError("no such attempt")]
+    "error", [psycopg.errors.UndefinedFunction("no"), UnknownAttemptError("no such attempt")]
 )
-def test_a_database_that_refuses_to_be_asked_does_not_either(error: Exception) -> None:
+def test_a_question_that_fails_does_not_either(error: Exception) -> None:
     """Asking again would change nothing."""
     assert wait(error) == 1
+
+
+def test_a_login_that_may_not_ask_fails_the_attempt() -> None:
+    """An operator has to grant it the role: until then no call of it would keep to the quota."""
+    with pytest.raises(Retry, match="forebay_agent") as refused:
+        wait(psycopg.errors.InsufficientPrivilege("no"))
+    assert refused.value.kind == "infrastructure"
