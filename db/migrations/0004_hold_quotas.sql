@@ -23,8 +23,12 @@ drop function if exists forebay._admit(
 drop function if exists forebay._claim(text, text, integer, integer);
 drop function if exists forebay._expired_priority(text, timestamptz);
 drop function if exists forebay._fits(bigint, numeric, numeric, numeric, numeric);
+drop function if exists forebay._head(text, timestamptz);
 drop function if exists forebay._head_fits(forebay.agents, forebay.tasks, timestamptz);
 drop function if exists forebay._parse_task(text, jsonb, forebay.batches, integer, timestamptz);
+drop function if exists forebay._record_usage(bigint, jsonb);
+drop function if exists forebay._refilled_at(forebay.agents, bigint, timestamptz);
+drop function if exists forebay._open_line(text, boolean);
 drop function if exists forebay._usage_tokens(bigint);
 drop function if exists forebay._waiting_words(forebay.task_explanation, forebay.agents, forebay.tasks);
 drop type forebay.agent_state;
@@ -207,7 +211,7 @@ create table forebay.attempt_calls (
 );
 comment on table forebay.attempt_calls is 'Calls that may_call granted, until their tokens are reported.';
 comment on column forebay.attempt_calls.is_over is
-'It was reported, but not all of its tokens: what is not known keeps its grant.';
+'It was reported, but not all of its tokens: those that are not known keep their grant, the others have none left.';
 
 create table forebay.refusals (
     refusal_id   bigint generated always as identity,
@@ -416,7 +420,7 @@ comment on type forebay.throttle is
 'Inside: what a provider''s refusals mean for an agent now; share is of its limits, in_flight where it was refused.';
 
 create type forebay.quota_room as (
-    quota text, unit text, period interval, amount double precision, is_idle boolean,
+    quota text, unit text, period interval, amount double precision, takes_any boolean,
     seconds double precision, room double precision
 );
 comment on type forebay.quota_room is
@@ -435,6 +439,10 @@ create type forebay.fit as (
 comment on type forebay.fit is
 'Inside: which places of a line may start now, and what stopped the first that may not: needs more of unit than subject has.';
 
+create type forebay.opened_line as (agent forebay.agents, moved integer, room integer);
+comment on type forebay.opened_line is
+'Inside dequeue: an agent that is locked, how many tasks joined its line just now, and how many may start.';
+
 do $verify$
 begin
     if (select pg_catalog.count(*) from pg_catalog.pg_class as c
@@ -442,8 +450,8 @@ begin
         raise exception 'expected 25 tables in schema forebay';
     end if;
     if (select pg_catalog.count(*) from pg_catalog.pg_class as c
-        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 31 then
-        raise exception 'expected 31 row types in schema forebay';
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 32 then
+        raise exception 'expected 32 row types in schema forebay';
     end if;
     if (select pg_catalog.count(*) from forebay.error_policies) <> 8 then
         raise exception 'expected a policy for each of the 8 kinds of errors';

@@ -51,18 +51,14 @@ begin
         v_permit.reason := 'the attempt has ended: ' || v_attempt.status;
         return v_permit;
     end if;
-    if v_attempt.call_wait_until <= v_now - interval '5 seconds' then
+    if not forebay._still_asks(v_attempt.call_wait_until, v_now) then
         v_attempt.call_asked_at := null;
     end if;
     v_permit := forebay._judge_call(v_attempt, v_agent, p_call_id, p_tokens - v_output, v_output, v_now);
-    if v_permit.decision = 'wait' then
-        update forebay.task_attempts as a
-        set asks_first = true, call_asked_at = coalesce(v_attempt.call_asked_at, v_now),
-            call_input_tokens = p_tokens - v_output, call_output_tokens = v_output,
-            call_quota = v_permit.quota, call_wait_until = v_permit.wait_until
-        where a.attempt_id = p_attempt_id;
-    else
+    if v_permit.decision = 'go' then
         perform forebay._grant_call(v_attempt, v_agent.quotas, p_call_id, p_tokens - v_output, v_output, v_now);
+    else
+        perform forebay._hold_call(v_attempt, v_permit, p_tokens - v_output, v_output, v_now);
     end if;
     return v_permit;
 end;

@@ -40,7 +40,7 @@ begin
         from jsonb_array_elements(case jsonb_typeof(p_usage) when 'array' then p_usage else jsonb_build_array(p_usage) end)
             as elements
     loop
-        v_changed := v_changed + forebay._take_usage(v_attempt, v_usage)::integer;
+        v_changed := v_changed + forebay._take_usage(v_attempt, forebay._parse_usage(v_usage))::integer;
     end loop;
     if v_changed = 0 then
         return 0;

@@ -36,7 +36,7 @@ begin
         from forebay.task_attempts as a
         where a.call_quota = p_quota and a.finished_at is null and a.attempt_id <> p_attempt.attempt_id
             and (a.call_asked_at, a.attempt_id) < (coalesce(p_attempt.call_asked_at, p_now), p_attempt.attempt_id)
-            and a.call_wait_until > p_now - interval '5 seconds'
+            and forebay._still_asks(a.call_wait_until, p_now)
     ) as w;
 end;
 $function$;

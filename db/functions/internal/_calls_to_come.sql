@@ -1,5 +1,6 @@
 create or replace function forebay._calls_to_come(
     p_quotas          text[],
+    p_now             timestamptz,
     out quotas        text[],
     out input_tokens  numeric,
     out output_tokens numeric
@@ -18,14 +19,18 @@ as $function$
 begin
     return query
     select
-        g.quotas,
-        coalesce(a.call_input_tokens, ceil(a.expected_input_tokens / greatest(1, a.expected_calls))),
-        coalesce(a.call_output_tokens, ceil(a.expected_output_tokens / greatest(1, a.expected_calls)))
+        g.quotas, coalesce(a.call_input_tokens, (of_attempt.first_call).input_tokens)::numeric,
+        coalesce(a.call_output_tokens, (of_attempt.first_call).output_tokens)::numeric
     from forebay.agents as g
     cross join lateral (
         select o.* from forebay.task_attempts as o where o.agent = g.agent and o.finished_at is null offset 0
     ) as a
-    where g.quotas && p_quotas and (a.call_asked_at is not null or (not a.asks_first and a.used_calls = 0));
+    cross join lateral (
+        select forebay._first_call(
+            (a.expected_calls, a.expected_input_tokens, a.expected_output_tokens, null)::forebay.expected_use
+        ) as first_call
+    ) as of_attempt
+    where g.quotas && p_quotas and (forebay._still_asks(a.call_wait_until, p_now) or (not a.asks_first and a.used_calls = 0));
 end;
 $function$;
 

@@ -40,7 +40,7 @@ begin
         into v_fit
         from unnest(p_rooms) as r
         cross join lateral forebay._need(r.unit, r.seconds, p_task.uses, p_pace) as needs (amount)
-        where needs.amount > r.room and not (r.is_idle and r.amount > 0)
+        where needs.amount > r.room and not (r.takes_any and r.amount > 0)
         order by (needs.amount - r.room) / greatest(r.amount, 1) desc, r.quota, r.unit, r.period
         limit 1;
     end if;

@@ -18,12 +18,11 @@ as $function$
 --
 -- Agent by agent, whatever the statistics say (offset 0): what others have in flight is not read.
 --
--- Returns  one row an attempt; pace is the share of the rest that it uses in a second, null when that is not known
+-- Returns  one row an attempt; pace is how many tokens it uses in a second, null when that is not known
 begin
     return query
     select
-        g.quotas, learned.tokens_per_second / nullif(rest.input_tokens + rest.output_tokens, 0),
-        rest.calls, rest.input_tokens, rest.output_tokens
+        g.quotas, learned.tokens_per_second, rest.calls, rest.input_tokens, rest.output_tokens
     from forebay.agents as g
     cross join lateral forebay._learned(g.agent) as learned
     cross join lateral (

@@ -14,25 +14,22 @@ create or replace function forebay._judge_call(
 as $function$
 -- Whether a call may go now: when it is open already, or the agent is not paused and every limit of its quotas lets it.
 --
--- Room may come sooner than foreseen, from calls that end, or that used less than they were granted. So a call looks again
--- after half a second (a twelfth of a shorter period, a twentieth of a second where calls are counted), and a twentieth
--- more for each call before it: those in front look often, and however many wait, they look less than 100 times a second.
+-- While the provider pauses the agent, a call asks again every 5 s: an operator may end the pause.
 declare
-    v_pause     forebay.throttle;
+    v_pause     forebay.throttle := forebay._throttle(p_agent, p_now);
     v_hindrance record;
-    v_wait      interval := interval '5 seconds';
     v_permit    forebay.call_permit;
 begin
     v_permit.decision := 'go';
     if exists (
-        select from forebay.attempt_calls as c where c.attempt_id = p_attempt.attempt_id and c.call_id = p_call_id and not c.is_over
+        select from forebay.attempt_calls as c
+        where c.attempt_id = p_attempt.attempt_id and c.call_id = p_call_id and not c.is_over
     ) then
         return v_permit;
     end if;
-    v_pause := forebay._throttle(p_agent, p_now);
     if v_pause.paused_until > p_now then
         v_permit.reason := v_pause.reason;
-        v_permit.wait_until := v_pause.paused_until;
+        v_permit.wait_until := least(v_pause.paused_until, p_now + interval '5 seconds');
     else
         select h.* into v_hindrance from forebay._call_hindrance(p_attempt, p_agent.quotas, p_input, p_output, p_now) as h;
         if v_hindrance.quota is null then
@@ -46,16 +43,9 @@ begin
             when v_hindrance.needs <= v_hindrance.room then 'calls that have waited longer go first'
             else 'the quota has no room for it now'
         end;
-        v_permit.wait_until := v_hindrance.free_at;
-        v_wait := case
-            when v_hindrance.period = '0' then interval '50 milliseconds'
-            else least(interval '500 milliseconds', v_hindrance.period / 12)
-        end + v_hindrance.calls * interval '50 milliseconds';
+        v_permit.wait_until := forebay._look_again_at(v_hindrance.free_at, v_hindrance.period, v_hindrance.calls, p_now);
     end if;
     v_permit.decision := 'wait';
-    v_permit.wait_until := least(
-        greatest(coalesce(v_permit.wait_until, 'infinity'), p_now + interval '5 milliseconds'), p_now + v_wait
-    );
     v_permit.waits := v_permit.wait_until - p_now;
     return v_permit;
 end;

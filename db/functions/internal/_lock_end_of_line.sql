@@ -9,10 +9,7 @@ as $function$
 --
 -- Errors  25001  the transaction is not READ COMMITTED: it could not count what others added
 begin
-    if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'tasks of agent "%" can only be enqueued at READ COMMITTED', p_agent.agent
-            using errcode = '25001', hint = 'Only so many of them may wait, and another level cannot count what others add.';
-    end if;
+    perform forebay._require_read_committed(format('adding to the bounded line of agent "%s"', p_agent.agent));
     perform pg_advisory_xact_lock(hashtextextended('forebay.end of line ' || p_agent.agent, 0));
 end;
 $function$;

@@ -13,16 +13,17 @@ as $function$
 --
 -- At 0 seconds that is its first call.
 select case
-    when p_unit = 'concurrent_calls' or p_unit = 'requests' and p_seconds = 0 then 1
-    when p_seconds = 0 then ceil(used.amount / greatest(1, p_uses.calls))
+    when p_unit = 'concurrent_calls' then 1
+    when p_seconds = 0 then forebay._in_unit(p_unit, 1, first_call.input_tokens, first_call.output_tokens)
     else greatest(
         case when p_unit = 'requests' then 1 else 0 end,
-        used.amount * coalesce(least(1, p_seconds * p_pace / nullif(p_uses.input_tokens + p_uses.output_tokens, 0)), 1)
+        forebay._within(
+            forebay._in_unit(p_unit, p_uses.calls, p_uses.input_tokens, p_uses.output_tokens),
+            p_uses.input_tokens + p_uses.output_tokens, p_pace, p_seconds
+        )
     )
 end
-from (
-    select forebay._in_unit(p_unit, p_uses.calls, p_uses.input_tokens, p_uses.output_tokens)::double precision as amount
-) as used;
+from forebay._first_call(p_uses) as first_call;
 $function$;
 
 comment on function forebay._need is 'How much of a quota''s unit a task that starts now will have used in p_seconds, at p_pace tokens a second (null: all of it).';

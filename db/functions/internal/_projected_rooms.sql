@@ -16,11 +16,11 @@ begin
     with flight as materialized (
         select f.* from forebay._in_flight(p_agent.quotas) as f
     ), calls as materialized (
-        select c.* from forebay._calls_to_come(p_agent.quotas) as c
+        select c.* from forebay._calls_to_come(p_agent.quotas, p_now) as c
     )
     select
         l.quota, l.unit, l.period, l.effective::double precision, l.room >= l.capacity and uses.attempts = 0,
-        ahead.seconds::double precision,
+        ahead.seconds,
         (case
             when l.kind = 'count' then l.effective - uses.attempts
             when moments.part = 0 then l.room - (
@@ -30,18 +30,19 @@ begin
             )
             when l.kind = 'bucket' then least(l.capacity, l.room + l.effective * moments.part) - uses.amount
             else l.effective - uses.amount - forebay._window_used(
-                l.quota, l.unit, l.period, p_now, make_interval(secs => ahead.seconds::double precision)
+                l.quota, l.unit, l.period, p_now, make_interval(secs => ahead.seconds)
             )
         end)::double precision
     from forebay._quota_limits(p_agent.quotas, p_now) as l
     inner join (values (0.0), (1.0 / 12), (0.25), (0.5), (1.0)) as moments (part) on moments.part = 0 or l.kind <> 'count'
-    cross join lateral (select extract(epoch from l.period) * moments.part as seconds) as ahead
+    cross join lateral (select (extract(epoch from l.period) * moments.part)::double precision as seconds) as ahead
     cross join lateral (
         select
             count(*) as attempts,
-            coalesce(sum(
-                forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens) * coalesce(least(1, f.pace * ahead.seconds), 1)
-            ), 0) as amount
+            coalesce(sum(forebay._within(
+                forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens),
+                f.input_tokens + f.output_tokens, f.pace, ahead.seconds
+            )), 0) as amount
         from flight as f
         where l.quota = any(f.quotas)
     ) as uses;

@@ -18,8 +18,8 @@ create or replace function forebay._quota_limits(
 as $function$
 -- Each limit of the quotas as of p_now: what holds of its amount, what an idle one has room for, and its room now.
 --
--- The effective amount is the configured one, without the headroom for a window, lowered by the provider's refusals, and at
--- least 1. A bucket refills at the effective amount up to its capacity, the burst: what the burst is below the amount is
+-- The effective amount is the configured one, lowered by the provider's refusals, without the headroom of a window, which
+-- takes no whole unit by itself. A bucket refills at the effective amount up to its capacity, the burst: what the burst is below the amount is
 -- its margin, and it needs no headroom. The room is negative where calls used more than they were granted.
 --
 -- Returns  one row a limit
@@ -49,7 +49,8 @@ begin
             held.amount as effective,
             coalesce(l.burst * throttle.share, held.amount) as capacity
         from (
-            select ceil(l.amount * throttle.share * case l.kind when 'window' then 1 - q.headroom else 1 end) as amount
+            select ceil(forebay._lowered(l.amount, throttle.share) * case l.kind when 'window' then 1 - q.headroom else 1 end)
+            as amount
         ) as held
     ) as terms
     where q.quota = any(p_quotas);

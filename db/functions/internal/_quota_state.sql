@@ -19,19 +19,19 @@ begin
         (
             select case
                 when l.kind = 'count' then count(*)
-                else coalesce(sum(
-                    forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens)
-                    * coalesce(least(1, f.pace * extract(epoch from l.period)), 1)
-                ), 0)
+                else coalesce(sum(forebay._within(
+                    forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens),
+                    f.input_tokens + f.output_tokens, f.pace, extract(epoch from l.period)
+                ))::numeric, 0)
             end
             from flight as f
         ),
         forebay._open_calls(p_quota),
         (
             select count(*) from forebay.task_attempts as a
-            where a.call_quota = p_quota and a.finished_at is null and a.call_wait_until > p_now - interval '5 seconds'
+            where a.call_quota = p_quota and a.finished_at is null and forebay._still_asks(a.call_wait_until, p_now)
         ),
-        case when v_pause > p_now then v_pause end, v_agents
+        v_pause, v_agents
     from (select) as one
     left join forebay._quota_limits(array[p_quota], p_now) as l on true
     order by l.unit, l.period;

@@ -1,27 +1,25 @@
-create or replace function forebay._record_usage(p_attempt_id bigint, p_usage jsonb)
-    returns boolean
+create or replace function forebay._record_usage(p_attempt forebay.task_attempts, p_call forebay.attempt_usage)
+    returns forebay.attempt_usage
     language plpgsql
     volatile
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Record one call's usage; say whether it was new, or filled something that was unknown.
+-- Record one call's usage, and return it as it is known now; null when it was neither new, nor filled what was unknown.
 --
 -- It is priced as it is known then: by the reported cost_usd, else by its model's price at its start.
 --
 -- Writes  forebay.attempt_usage
--- Errors  22023  p_usage is no object, or a key is missing, of a wrong type, or out of range
 declare
-    v_call  forebay.attempt_usage := forebay._parse_usage(p_usage);
-    v_since timestamptz := (forebay._get_attempt(p_attempt_id)).started_at;
+    v_call forebay.attempt_usage;
 begin
     insert into forebay.attempt_usage as u (
         attempt_id, source, call_id, model, input_tokens, output_tokens, cached_tokens, pages, cost_usd, started_at,
         latency_ms, trace_id, recorded_at
     )
     values (
-        p_attempt_id, v_call.source, v_call.call_id, v_call.model, v_call.input_tokens, v_call.output_tokens,
-        v_call.cached_tokens, v_call.pages, v_call.cost_usd, v_call.started_at, v_call.latency_ms, v_call.trace_id,
+        p_attempt.attempt_id, p_call.source, p_call.call_id, p_call.model, p_call.input_tokens, p_call.output_tokens,
+        p_call.cached_tokens, p_call.pages, p_call.cost_usd, p_call.started_at, p_call.latency_ms, p_call.trace_id,
         forebay._now()
     )
     on conflict (attempt_id, source, call_id) do update set
@@ -44,13 +42,14 @@ begin
         or (u.latency_ms is null and excluded.latency_ms is not null)
         or (u.trace_id is null and excluded.trace_id is not null);
     if not found then
-        return false;
+        return null;
     end if;
     update forebay.attempt_usage as u
-    set usd = coalesce(u.cost_usd, forebay._price_call(u, forebay._called_at(u, v_since)))
-    where u.attempt_id = p_attempt_id and u.source = v_call.source and u.call_id = v_call.call_id;
-    return true;
+    set usd = coalesce(u.cost_usd, forebay._price_call(u, forebay._called_at(u, p_attempt.started_at)))
+    where u.attempt_id = p_attempt.attempt_id and u.source = p_call.source and u.call_id = p_call.call_id
+    returning u.* into v_call;
+    return v_call;
 end;
 $function$;
 
-comment on function forebay._record_usage is 'Record one call''s usage; say whether it was new, or filled something that was unknown.';
+comment on function forebay._record_usage is 'Record one call''s usage, and return it as it is known now; null when it was neither new, nor filled what was unknown.';

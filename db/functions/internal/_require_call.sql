@@ -5,7 +5,7 @@ create or replace function forebay._require_call(p_tokens bigint, p_output_token
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Check what may_call is asked for, and that each of its statements sees what was committed before it.
+-- Check what may_call is asked for, and where.
 --
 -- Errors  22023  a number is out of its range, or the call's id is empty or too long
 --         25001  the transaction is not READ COMMITTED
@@ -17,11 +17,8 @@ begin
     if char_length(p_call_id) not between 1 and 500 then
         raise exception 'p_call_id must have 1 to 500 characters' using errcode = '22023';
     end if;
-    if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'may_call must run at READ COMMITTED, not %', upper(current_setting('transaction_isolation'))
-            using errcode = '25001', hint = 'Call it in a transaction of its own, at the default isolation level.';
-    end if;
+    perform forebay._require_read_committed('may_call');
 end;
 $function$;
 
-comment on function forebay._require_call is 'Check what may_call is asked for, and that each of its statements sees what was committed before it.';
+comment on function forebay._require_call is 'Check what may_call is asked for, and where.';

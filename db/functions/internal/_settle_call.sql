@@ -37,19 +37,14 @@ begin
             and p_new.input_tokens is not null and p_new.output_tokens is not null;
         update forebay.attempt_calls as c
         set is_over = true, call_id = p_new.call_id,
-            input_tokens = coalesce(p_new.input_tokens, c.input_tokens),
-            output_tokens = coalesce(p_new.output_tokens, c.output_tokens)
+            input_tokens = case when p_new.input_tokens is null then c.input_tokens else 0 end,
+            output_tokens = case when p_new.output_tokens is null then c.output_tokens else 0 end
         where c.attempt_id = v_grant.attempt_id and c.call_no = v_grant.call_no;
-        v_call.called_at := v_grant.granted_at;
-        v_call.requests := 0;
-    else
-        v_grant.input_tokens := coalesce(p_old.input_tokens, 0);
-        v_grant.output_tokens := coalesce(p_old.output_tokens, 0);
-        v_call.called_at := forebay._called_at(p_new, p_attempt.started_at);
-        v_call.requests := (p_old.call_id is null)::integer;
     end if;
-    v_call.input_tokens := coalesce(p_new.input_tokens - v_grant.input_tokens, 0);
-    v_call.output_tokens := coalesce(p_new.output_tokens - v_grant.output_tokens, 0);
+    v_call.called_at := coalesce(v_grant.granted_at, forebay._called_at(p_new, p_attempt.started_at));
+    v_call.requests := (v_grant.call_no is null and p_old.call_id is null)::integer;
+    v_call.input_tokens := coalesce(p_new.input_tokens - coalesce(p_old.input_tokens, v_grant.input_tokens, 0), 0);
+    v_call.output_tokens := coalesce(p_new.output_tokens - coalesce(p_old.output_tokens, v_grant.output_tokens, 0), 0);
 
     insert into forebay.quota_settlements (quota, called_at, requests, input_tokens, output_tokens, settled_at)
     select q.quota, v_call.called_at, v_call.requests, v_call.input_tokens, v_call.output_tokens, forebay._now()

@@ -15,7 +15,7 @@ as $function$
 begin
     return query
     with calls as materialized (
-        select c.* from forebay._calls_to_come(p_agent.quotas) as c
+        select c.* from forebay._calls_to_come(p_agent.quotas, p_now) as c
     )
     select
         l.quota, l.unit, l.period, l.effective::double precision, ahead.needs = 0, 0::double precision,

@@ -49,7 +49,7 @@ $$);
 set local role forebay_viewer;
 select results_eq(
     $$ select unit, effective_amount, paused_until from forebay.quota_status('{q}') $$,
-    $$ values ('concurrent_calls', 2::numeric, noon('2 minutes')), ('requests', 5, noon('2 minutes')),
+    $$ values ('concurrent_calls', 1::numeric, noon('2 minutes')), ('requests', 5, noon('2 minutes')),
         ('tokens', 495, noon('2 minutes')) $$,
     'what the provider refused lowers the limits, and pauses'
 );
