@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -25,7 +26,10 @@ AWAY = (psycopg.OperationalError, ConnectError)
 
 
 class RunningAttempt:
-    """One attempt, made of what its launcher says of it; connected when first needed."""
+    """One attempt, made of what its launcher says of it; connected when first needed.
+
+    Agents may call it from several threads.
+    """
 
     def __init__(self, document: Mapping[str, Any], cancelled: Callable[[], bool]) -> None:
         self.task_id: int = document["task_id"]
@@ -41,6 +45,8 @@ class RunningAttempt:
         self._connection: psycopg.Connection[Any] | None = None
         self._no_progress_until = 0.0
         self._unsent: list[dict[str, Any]] = []
+        self._sending = threading.Lock()  # taken before the other
+        self._connecting = threading.Lock()
 
     def progress(self, done: int, total: int) -> None:
         """Say that `done` of `total` steps are finished: twice a second at most, or not at all."""
@@ -61,15 +67,16 @@ class RunningAttempt:
 
     def send_usage(self) -> None:
         """Report the model calls that are not reported yet; what is refused is logged."""
-        while self._unsent:
-            try:
-                self.call(calls.report_usage, usage=self._unsent[0])
-            except AWAY as error:
-                log.warning("usage_delayed", error=type(error).__name__)
-                return
-            except (psycopg.Error, ForebayError) as error:
-                log.warning("usage_refused", reason=first_line(error))
-            del self._unsent[0]
+        with self._sending:
+            while self._unsent:
+                try:
+                    self.call(calls.report_usage, usage=self._unsent[0])
+                except AWAY as error:
+                    log.warning("usage_delayed", error=type(error).__name__)
+                    return
+                except (psycopg.Error, ForebayError) as error:
+                    log.warning("usage_refused", reason=first_line(error))
+                del self._unsent[0]
 
     def wait_to_call(
         self, tokens: int, output_tokens: int | None = None, call_id: str | None = None
@@ -93,10 +100,11 @@ class RunningAttempt:
 
     def connection(self) -> psycopg.Connection[Any]:
         """Return the connection, which commits each call; another one after it was lost."""
-        if self._connection is None or self._connection.closed:
-            self._connection = self._database.connect()
-            self._deadline = read_clock(self._connection)(self._deadline_at)
-        return self._connection
+        with self._connecting:
+            if self._connection is None or self._connection.closed:
+                self._connection = self._database.connect()
+                self._deadline = read_clock(self._connection)(self._deadline_at)
+            return self._connection
 
     def close(self) -> None:
         """Close the connection, if there is one."""
