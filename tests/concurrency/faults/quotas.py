@@ -72,9 +72,9 @@ FAULTS = [
     Fault(
         "a waiting call is charged",
         "functions/agent/may_call.sql",
-        "    if v_permit.decision = 'wait' then\n",
-        "    if v_permit.decision = 'wait' then\n        perform forebay._grant_call(v_attempt,"
-        " v_agent.quotas, p_call_id, p_tokens, 0, v_now);\n",
+        "        perform forebay._hold_call(",
+        "        perform forebay._grant_call(v_attempt, v_agent.quotas, p_call_id, p_tokens, 0,"
+        " v_now); perform forebay._hold_call(",
         quotas.test_two_quotas_are_charged_both_or_neither,
     ),
     Fault(
@@ -87,7 +87,7 @@ FAULTS = [
     Fault(
         "a dead caller keeps its place",
         f"{INTERNAL}/_calls_ahead.sql",
-        "and a.call_wait_until > p_now - interval '5 seconds'",
+        "and forebay._still_asks(a.call_wait_until, p_now)",
         "",
         quotas.test_a_call_that_has_waited_long_is_passed_by_nobody,
     ),
@@ -139,8 +139,8 @@ FAULTS = [
     Fault(
         "unknown use is none",
         f"{INTERNAL}/_settle_call.sql",
-        "coalesce(p_new.output_tokens - v_grant.output_tokens, 0)",
-        "coalesce(p_new.output_tokens, 0) - v_grant.output_tokens",
+        "coalesce(p_new.output_tokens - coalesce(p_old.output_tokens,",
+        "coalesce(coalesce(p_new.output_tokens, 0) - coalesce(p_old.output_tokens,",
         quotas.test_a_call_is_over_with_its_report_even_when_its_use_is_unknown,
     ),
     Fault(
@@ -154,8 +154,8 @@ FAULTS = [
     Fault(
         "a settlement counts when it is folded",
         f"{INTERNAL}/_settle_call.sql",
-        "v_call.called_at := v_grant.granted_at;",
-        "v_call.called_at := forebay._now();",
+        "v_call.called_at := coalesce(v_grant.granted_at,",
+        "v_call.called_at := coalesce(forebay._now(),",
         quotas.test_usage_replaces_the_grant,
     ),
     Fault(
@@ -213,8 +213,8 @@ FAULTS = [
     Fault(
         "what is in flight will use nothing",
         f"{INTERNAL}/_projected_rooms.sql",
-        "* coalesce(least(1, f.pace * ahead.seconds), 1)",
-        "* 0",
+        ")), 0) as amount",
+        ")) * 0, 0) as amount",
         quotas.test_a_long_task_takes_what_it_uses_within_the_period,
     ),
     Fault(
