@@ -7,7 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from support.cli import Cli
 from support.daemon import install_fake_agents
+
+
+@pytest.fixture
+def cli(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    role_dsn: Callable[..., str],
+    tmp_path: Path,
+) -> Cli:
+    """Run commands as a member of every caller's role."""
+    monkeypatch.delenv("FOREBAY_DEBUG", raising=False)
+    monkeypatch.setenv("FOREBAY_HOME", str(tmp_path))
+    monkeypatch.setenv("FOREBAY_DATABASE_URL", role_dsn("all"))
+    return Cli(capsys)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -18,20 +17,6 @@ from support.cli import Cli
 Connect = Callable[..., psycopg.Connection]
 
 TOKENS = ("--limit", "tokens/minute=60000")
-
-
-@pytest.fixture
-def cli(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    role_dsn: Callable[..., str],
-    tmp_path: Path,
-) -> Cli:
-    """Run commands as a member of every caller's role."""
-    monkeypatch.delenv("FOREBAY_DEBUG", raising=False)
-    monkeypatch.setenv("FOREBAY_HOME", str(tmp_path))
-    monkeypatch.setenv("FOREBAY_DATABASE_URL", role_dsn("all"))
-    return Cli(capsys)
 
 
 @pytest.fixture
@@ -161,7 +146,7 @@ def test_caps_are_lifted_for_the_day(cli: Cli, conn: psycopg.Connection) -> None
     operator.register_agent(conn, agent="classify", max_usd_per_day=Decimal(2))
     cli("customer", "set", "acme", "--max-usd-per-day", 5)
     assert "7.00 US dollars" in cli("agent", "lift", "classify", "--usd", 5).out
-    assert cli("customer", "lift", "acme", "--usd", 1.5, "--json").json == {"usd_today": 6.5}
+    assert cli("customer", "lift", "acme", "--usd", 1.5, "--json").json == {"cap_usd": 6.5}
     assert "without end" in cli("customer", "lift", "acme").out
     assert cli("agent", "lift", "nosuch").code == 1
 

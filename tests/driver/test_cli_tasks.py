@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -15,20 +14,6 @@ from support.cli import Cli
 Connect = Callable[..., psycopg.Connection]
 
 STATUSES = {"enqueued", "processing", "completed", "failed", "cancelled"}
-
-
-@pytest.fixture
-def cli(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    role_dsn: Callable[..., str],
-    tmp_path: Path,
-) -> Cli:
-    """Run commands as a member of every caller's role."""
-    monkeypatch.delenv("FOREBAY_DEBUG", raising=False)
-    monkeypatch.setenv("FOREBAY_HOME", str(tmp_path))
-    monkeypatch.setenv("FOREBAY_DATABASE_URL", role_dsn("all"))
-    return Cli(capsys)
 
 
 @pytest.fixture

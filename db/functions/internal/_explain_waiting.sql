@@ -12,7 +12,7 @@ declare
     v_now    timestamptz := forebay._now();
     v_answer forebay.task_explanation;
 begin
-    v_answer := forebay._obstacle(p_task, v_now);
+    v_answer := forebay._waiting_reason(p_task, v_now);
     if v_answer.reason not in ('not_open', 'closed', 'behind_others', 'ready')
         and (v_answer.ahead < 100 or v_answer.reason in ('delayed', 'deferred', 'spend_cap')) then
         v_answer.waiting_until := forebay._starts_at(p_task, v_now);

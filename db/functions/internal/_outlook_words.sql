@@ -16,10 +16,10 @@ begin
     if p_answer.waiting_until is not null then
         return 'room is expected at ' || forebay._moment_words(p_answer.waiting_until, p_now);
     end if;
-    v_last := forebay._obstacle(p_task, p_now + interval '36500 days');
+    v_last := forebay._waiting_reason(p_task, p_now + interval '36500 days');
     return case
-        when v_last.reason in ('ready', 'behind_others', 'reserved') then 'others come first'
-        when v_last.reason <> p_answer.reason then 'after that, ' || forebay._rule_words(v_last, 'it')
+        when v_last.explanation is null or v_last.reason = 'reserved' then 'others come first'
+        when v_last.reason <> p_answer.reason then 'after that, ' || v_last.explanation
         when v_last.reason = 'spend_cap' then 'an operator can lift the cap for today'
         else 'tasks that run have to end first'
     end;

@@ -6,6 +6,7 @@ create or replace function forebay._period_words(p_period interval)
 as $function$
 -- The period of a limit as a sentence names it; null without one.
 select case extract(epoch from p_period)
+    when 0 then null
     when 1 then 'a second'
     when 60 then 'a minute'
     when 3600 then 'an hour'

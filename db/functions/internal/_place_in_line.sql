@@ -11,29 +11,23 @@ as $function$
 --
 -- Returns  reason: out_of_tokens, quota, spend_cap, reserved, behind_others or ready
 declare
-    v_found   forebay.task_explanation;
     v_learned forebay.learned := forebay._learned(p_agent.agent);
+    v_found   forebay.task_explanation;
     v_first   bigint;
     v_fit     forebay.fit;
 begin
     v_fit := forebay._fitting(p_agent, array[forebay._lined_up(p_agent, p_task, v_learned, p_now)], 1, p_now);
-    v_found.reason := v_fit.reason;
-    if v_fit.reason is null then
-        v_first := ((forebay._pick(p_agent, 1, null, p_now, false))[1]).task_id;
-        v_fit := case when v_first is null then forebay._reservation(p_agent, p_now) end;
-        v_found.reason := case
-            when v_first = p_task.task_id then 'ready'
-            when v_fit.reason is not null then 'reserved'
-            else 'behind_others'
-        end;
+    if v_fit.reason is not null then
+        return forebay._told(v_fit, p_task);
     end if;
-    v_found.task_id := v_fit.task_id;
-    v_found.subject := v_fit.subject;
-    v_found.unit := v_fit.unit;
-    v_found.period := v_fit.period;
-    v_found.needs := v_fit.needs;
-    v_found.has := v_fit.has;
-    v_found.amount := v_fit.amount;
+    v_first := ((forebay._pick(p_agent, 1, null, p_now, false))[1]).task_id;
+    v_fit := case when v_first is null then forebay._reservation(p_agent, p_now) end;
+    if v_fit.reason is not null then
+        v_found := forebay._told(v_fit, p_task);
+        v_found.reason := 'reserved';
+    else
+        v_found.reason := case when v_first = p_task.task_id then 'ready' else 'behind_others' end;
+    end if;
     return v_found;
 end;
 $function$;

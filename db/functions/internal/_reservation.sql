@@ -7,18 +7,16 @@ create or replace function forebay._reservation(p_agent forebay.agents, p_now ti
 as $function$
 -- What the task waits for that nobody in the agent's line passes, when nothing of the line may start; reason null: no such task.
 declare
-    v_task forebay.lined_up;
+    v_line forebay.lined_up[] := forebay._line(p_agent, 101, null, p_now, false);
     v_fit  forebay.fit;
 begin
-    foreach v_task in array forebay._line(p_agent, 101, null, p_now, false) loop
-        if v_task.waited >= p_agent.reserve_after then
-            v_fit := forebay._fitting(p_agent, array[v_task], 1, p_now);
-            if v_fit.reason <> 'spend_cap' then
-                return v_fit;
-            end if;
-        end if;
+    v_line := array(select l from unnest(v_line) as l where l.waited >= p_agent.reserve_after);
+    loop
+        v_fit := forebay._fitting(p_agent, v_line, 1, p_now);
+        exit when v_fit.reason is distinct from 'spend_cap';
+        v_line := array(select l from unnest(v_line) as l where l.task_id <> v_fit.task_id);
     end loop;
-    return null;
+    return v_fit;
 end;
 $function$;
 

@@ -1,29 +1,33 @@
-create or replace function forebay._rule_words(p_answer forebay.task_explanation, p_task text)
+create or replace function forebay._rule_words(p_fit forebay.fit, p_task forebay.tasks)
     returns text
     language sql
-    immutable
+    stable
     security invoker
 as $function$
--- The two sides of a rule: what its subject has left, and what the task, which p_task names, needs.
-select case p_answer.unit
-    when 'tasks' then format(
-        'agent %s runs %s of %s tasks at once', p_answer.subject,
-        forebay._number_words(p_answer.amount - p_answer.has), forebay._number_words(p_answer.amount)
+-- The two sides of the rule that hinders p_task, or one before it: what its subject has left, and what is needed.
+select case p_fit.reason
+    when 'full' then format(
+        'agent %s runs %s of %s tasks at once%s', p_fit.subject,
+        forebay._number_words(p_fit.amount - p_fit.has), forebay._number_words(p_fit.amount), forebay._configured_words(p_fit)
     )
-    when 'usd' then format(
-        'the cap of %s has %s of %s US dollars left for today and %s is expected to cost %s', p_answer.subject,
-        forebay._number_words(p_answer.has), forebay._number_words(p_answer.amount),
-        p_task, forebay._number_words(p_answer.needs)
+    when 'spend_cap' then format(
+        'the cap of %s %s has %s of %s US dollars left for today and this task is expected to cost %s',
+        case when p_fit.subject = p_task.customer then 'customer' else 'agent' end, p_fit.subject,
+        forebay._number_words(greatest(0, p_fit.has)), forebay._number_words(p_fit.amount), forebay._number_words(p_fit.needs)
     )
     else format(
-        '%s%s has %s of %s %s left%s and %s needs %s',
-        case p_answer.reason when 'quota' then 'quota ' when 'reserved' then '' else 'agent ' end, p_answer.subject,
-        forebay._number_words(floor(p_answer.has)), forebay._number_words(p_answer.amount),
-        concat_ws(' ', replace(p_answer.unit, '_', ' '), forebay._period_words(p_answer.period)),
-        case p_answer.reason when 'quota' then ' for new tasks' end,
-        p_task, forebay._number_words(ceil(p_answer.needs))
+        '%s %s has %s of %s%s left%s and %s needs %s',
+        case p_fit.reason when 'quota' then 'quota' else 'agent' end, p_fit.subject,
+        forebay._number_words(floor(greatest(0, p_fit.has))),
+        concat_ws(
+            ' ', forebay._number_words(p_fit.amount), replace(p_fit.unit, '_', ' '), forebay._period_words(p_fit.period)
+        ),
+        forebay._configured_words(p_fit),
+        case p_fit.reason when 'quota' then ' for new tasks' end,
+        case p_fit.task_id when p_task.task_id then 'this task' else 'that one' end, forebay._number_words(ceil(p_fit.needs))
     )
 end;
 $function$;
 
-comment on function forebay._rule_words is 'The two sides of a rule: what its subject has left, and what the task, which p_task names, needs.';
+comment on function forebay._rule_words is
+'The two sides of the rule that hinders p_task, or one before it: what its subject has left, and what is needed.';

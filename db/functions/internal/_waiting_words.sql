@@ -12,7 +12,6 @@ as $function$
 -- The sentences for a reason to wait: the rule with its numbers, when room is expected, and how many tasks come before.
 declare
     v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
-    v_rule  text := forebay._rule_words(p_answer, case p_answer.reason when 'reserved' then 'that one' else 'this task' end);
     v_words text;
 begin
     v_words := case p_answer.reason
@@ -45,10 +44,11 @@ begin
         when 'behind_others' then format('Agent %s has room for it; others come first.', v_agent.agent)
         when 'reserved' then format(
             'Task %s is before it and has waited so long that nobody passes it: %s; %s.',
-            p_answer.task_id, v_rule, forebay._outlook_words(p_answer, p_task, p_now)
+            p_answer.task_id, p_answer.explanation, forebay._outlook_words(p_answer, p_task, p_now)
         )
         else format(
-            '%s%s; %s.', upper(left(v_rule, 1)), substr(v_rule, 2), forebay._outlook_words(p_answer, p_task, p_now)
+            '%s%s; %s.', upper(left(p_answer.explanation, 1)), substr(p_answer.explanation, 2),
+            forebay._outlook_words(p_answer, p_task, p_now)
         )
     end;
     return v_words || case

@@ -7,7 +7,8 @@ create or replace function forebay.agent_status(p_agents text[] default null)
 as $function$
 -- Each agent as it stands now: what waits and runs, its limits and how much of them is left, what it has learned and spent.
 --
--- The numbers are those that dequeue decides by. Levels and bursts are those of the effective limits.
+-- The numbers are those that dequeue decides by. Levels and bursts are those of the effective limits. quotas holds what
+-- quota_status says of each, the period in seconds.
 --
 -- Returns    one row an agent, by name; state is closed (a limit is 0), paused, full, out_of_requests, out_of_tokens, quota,
 --            spend_cap (by which the first that waits and does not fit is held up) or open
@@ -20,7 +21,7 @@ begin
     perform forebay._require_agents(p_agents);
     return query
     select
-        a.agent, a.launcher, forebay._agent_state(a, v_now), line.waiting, line.delayed, flight.tasks, a.max_concurrent_tasks,
+        a.agent, a.launcher, forebay._agent_state(effective, v_now), line.waiting, line.delayed, flight.tasks, a.max_concurrent_tasks,
         a.max_tpm, levels.tokens, forebay._token_burst(effective), flight.tokens,
         a.max_rpm, levels.requests, forebay._request_burst(effective),
         case when effective.paused_until > v_now then effective.paused_until end,
@@ -34,8 +35,11 @@ begin
         spent.recorded, spent.projected, a.max_usd_per_day,
         a.max_waiting, a.aging, a.reserve_after, a.is_fair_by_customer,
         (
-            select coalesce(jsonb_agg(to_jsonb(q) order by names.place, q.unit, q.period), '[]')
-            from unnest(a.quotas) with ordinality as names (quota, place)
+            select coalesce(
+                jsonb_agg(to_jsonb(q) || jsonb_build_object('period', extract(epoch from q.period)) order by q.quota, q.unit, q.period),
+                '[]'
+            )
+            from unnest(a.quotas) as names (quota)
             cross join lateral forebay._quota_state(names.quota, v_now) as q
         ),
         a.tpm_burst, a.max_releases, a.backoff_base, a.backoff_max, a.on_lost_lease, a.late_results, a.default_estimated_tokens,

@@ -24,7 +24,7 @@ begin
         array(select t.task_id from forebay.tasks as t where t.reprocess_of = p_task_id order by t.task_id),
         v_task.created_at, v_task.finished_at,
         (
-            select coalesce(jsonb_agg(to_jsonb(a) - '{result,task_id}'::text[] order by a.attempt_no), '[]')
+            select coalesce(jsonb_agg(forebay._attempt_document(a) order by a.attempt_no), '[]')
             from forebay.task_attempts as a where a.task_id = p_task_id
         ),
         (

@@ -107,9 +107,9 @@ def lift(
 
 
 def print_cap(name: str, cap: Decimal, as_json: bool) -> None:
-    """Say what a lifted cap allows today."""
+    """Say what a lifted cap allows today; in JSON null is without end."""
     if as_json:
-        output.print_json({"usd_today": cap if cap.is_finite() else None})
+        output.print_json({"cap_usd": cap if cap.is_finite() else None})
     else:
         allows = f"up to {cap:.2f} US dollars" if cap.is_finite() else "without end"
         print(f"{output.show(name)} may spend {allows} until midnight (UTC).")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from forebay.cli import output, words
@@ -15,9 +16,14 @@ if TYPE_CHECKING:
     import psycopg
     from rich.console import Group
 
-    from forebay.rows import AgentState
+    from forebay.rows import AgentState, QuotaState
 
 WATCH_SECONDS = 2.0
+STATES = {
+    "out_of_tokens": "out of tokens",
+    "out_of_requests": "out of claims",
+    "spend_cap": "spend cap",
+}
 
 
 def look(conn: psycopg.Connection[Any], agents: Sequence[str] | None) -> Group:
@@ -29,10 +35,8 @@ def look(conn: psycopg.Connection[Any], agents: Sequence[str] | None) -> Group:
 
     states = viewer.agent_status(conn, agents=agents)
     now = viewer.server_time(conn)
-    names = sorted({name for state in states for name in state.quota_names})
     shown: list[Any] = [output.table(states, output.filled(states, _columns(now)))]
-    if names:
-        quotas = viewer.quota_status(conn, quotas=names)
+    if quotas := _quotas(states):
         shown.append(output.table(quotas, output.filled(quotas, QUOTA)))
     return Group(*shown, *(Text(output.show(line)) for line in _remarks(states)))
 
@@ -53,6 +57,24 @@ def watch(conn: psycopg.Connection[Any], agents: Sequence[str] | None) -> None:
                 time.sleep(WATCH_SECONDS)
     except KeyboardInterrupt:
         return
+
+
+def _quotas(states: Sequence[AgentState]) -> list[QuotaState]:
+    """Return the limits of all quotas that the agents draw on, each once."""
+    from forebay.rows import QuotaState
+
+    rows = [row for state in states for row in state.quotas]
+    limits = {(row["quota"], row["unit"] or "", row["period"] or 0): row for row in rows}
+    return [
+        QuotaState(
+            **row
+            | {
+                "period": None if row["period"] is None else timedelta(seconds=row["period"]),
+                "paused_until": row["paused_until"] and datetime.fromisoformat(row["paused_until"]),
+            }
+        )
+        for _, row in sorted(limits.items(), key=itemgetter(0))
+    ]
 
 
 def _remarks(states: Sequence[AgentState]) -> Iterator[str]:
@@ -81,7 +103,7 @@ def _remarks(states: Sequence[AgentState]) -> Iterator[str]:
 def _columns(now: datetime) -> output.Columns:
     return {
         "agent": "agent",
-        "state": lambda row: row.state.replace("_", " "),
+        "state": lambda row: STATES.get(row.state, row.state),
         "running": lambda row: words.of(row.in_use, row.effective_concurrent_tasks),
         "waiting": "waiting",
         "later": lambda row: row.delayed or None,

@@ -91,8 +91,7 @@ def _seconds(attempt: dict[str, Any]) -> float | None:
 
 def _waited(attempt: dict[str, Any]) -> float | None:
     """Return how long an attempt's model calls waited for their turn, None where they did not."""
-    hours, minutes, seconds = map(float, attempt["held_up"].split(":"))
-    return round(3600 * hours + 60 * minutes + seconds, 1) or None
+    return round(float(attempt["held_up_seconds"]), 1) or None
 
 
 def _cost(attempts: Sequence[dict[str, Any]]) -> Decimal | None:

@@ -166,7 +166,9 @@ def _explanation(now: datetime) -> output.Columns:
     def until(row: TaskExplanation) -> str | None:
         if row.waiting_until is None:
             return None
-        return f"{output.show(row.waiting_until)} (in {words.duration(row.waiting_until - now)})"
+        moment = row.waiting_until.astimezone()
+        wait = words.duration(row.waiting_until - now)
+        return f"{output.show(moment)} {moment.tzname()} (in {wait})"
 
     return {
         "task": "task_id",

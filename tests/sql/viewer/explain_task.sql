@@ -1,6 +1,6 @@
 -- explain_task: why a task waits, and until when.
 begin;
-select plan(29);
+select plan(32);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -72,7 +72,8 @@ select results_eq(
 );
 select matches(
     (forebay.explain_task(11)).explanation,
-    '^Quota gpt has 3,000 of 60,000 tokens a minute left for new tasks and this task needs 5,000; room is expected at 13:01:\d\d UTC\.$',
+    '^Quota gpt has 3,000 of 60,000 tokens a minute left for new tasks and this task needs 5,000; '
+    || 'room is expected at 13:01:\d\d UTC\.$',
     'the sentence names the numbers on both sides'
 );
 select results_eq($$ select reason, ahead from forebay.explain_task(13) $$, $$ values ('ready', 2::bigint) $$, 'a small task passes');
@@ -84,7 +85,7 @@ select results_eq(
 );
 select matches(
     (forebay.explain_task(13)).explanation,
-    '^Task 11 is before it and has waited so long that nobody passes it: gpt has 3,000 .* 2 tasks are before it\.$',
+    '^Task 11 is before it and has waited so long that nobody passes it: quota gpt has 3,000 of .* and that one needs 5,000; .* 2 tasks are before it\.$',
     'the sentence names that task'
 );
 select given($$
@@ -103,7 +104,7 @@ select results_eq(
 );
 select results_eq(
     $$ select explanation from forebay.explain_task(16) $$,
-    array['The cap of acme has 0.4 of 1 US dollars left for today and this task is expected to cost 1.1; '
+    array['The cap of customer acme has 0.4 of 1 US dollars left for today and this task is expected to cost 1.1; '
         || 'an operator can lift the cap for today. 1 task is before it.'],
     'a task dearer than the cap waits for an operator'
 );
@@ -131,7 +132,7 @@ $$);
 select results_eq(
     $$ select explanation from forebay.explain_task(20) $$,
     array['Agent h has 0 of 1,000 tokens a minute left and this task needs 20,000; '
-        || 'after that, the cap of acme has 1 of 1 US dollars left for today and it is expected to cost 2.'],
+        || 'after that, the cap of customer acme has 1 of 1 US dollars left for today and this task is expected to cost 2.'],
     'where time alone does not help it says what comes next'
 );
 select results_eq(
@@ -150,6 +151,42 @@ select results_eq(
     array['Attempt 1 runs at worker w since 13:01:00 UTC; its deadline is 14:01:00 UTC. '
         || 'Its next call, of 3,000 tokens, waits for quota gpt until 13:01:10 UTC.'],
     'and which call of it waits'
+);
+select given($$
+    select forebay.register_quota(
+        'slots', '[{"unit": "concurrent_calls", "amount": 1}, {"unit": "tokens", "per": "6 s", "amount": 1000}]', 0.1
+    );
+    select forebay.register_agent('i', p_quotas => '{slots}');
+    select forebay.enqueue('i', '{}', p_estimated_tokens => 500), forebay.enqueue('i', '{}', p_estimated_tokens => 100);
+    select forebay.dequeue('w', '{i}')
+$$);
+select results_eq(
+    $$ select explanation from forebay.explain_task(22) $$,
+    array['Quota slots has 0 of 1 concurrent calls left for new tasks and this task needs 1; '
+        || 'tasks that run have to end first.'],
+    'a number of calls has no period'
+);
+select given($$
+    select forebay.register_quota('slots', '[{"unit": "tokens", "per": "6 s", "amount": 1000}]', 0.1);
+    select forebay.enqueue('i', '{}', 1, p_estimated_tokens => 450)
+$$);
+select results_eq(
+    $$ select explanation from forebay.explain_task(23) $$,
+    array['Quota slots has 400 of 900 tokens in 6 s (configured: 1,000) left for new tasks and this task needs 450; '
+        || 'tasks that run have to end first.'],
+    'a limit that is lower than configured says so'
+);
+select given($$
+    select forebay.register_agent('j', p_max_concurrent_tasks => 4);
+    select forebay.enqueue_many('j', '[{"payload": {}}, {"payload": {}}, {"payload": {}}, {"payload": {}}]');
+    select forebay.dequeue('w', '{j}', 10);
+    select forebay.fail(110, '{"kind": "rate_limited", "message": "slow down"}', true, '1 s')
+$$);
+select at_time('3662 s');
+select matches(
+    (forebay.explain_task(25)).explanation,
+    '^Agent j runs 3 of 2 tasks at once \(configured: 4\); room is expected at 13:03:31 UTC\.$',
+    'also one that refusals have lowered'
 );
 select throws_ok($$ select forebay.explain_task(999) $$, 'QF303', null, 'an unknown task');
 select throws_ok($$ select forebay.explain_task(null) $$, '22023', null, 'a task is given');

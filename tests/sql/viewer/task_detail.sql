@@ -1,6 +1,6 @@
 -- task_detail: everything about a task but payload and result.
 begin;
-select plan(4);
+select plan(5);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -18,6 +18,12 @@ select results_eq(
     $$ select status, d::text like '%secret%' from forebay.task_detail(1) as d $$,
     $$ values ('completed', false) $$,
     'a viewer sees neither payload nor result'
+);
+select results_eq(
+    $$ select a ->> 'status', a ->> 'charged_tokens', a -> 'held_up_seconds', a ? 'call_asked_at', a ? 'result'
+       from forebay.task_detail(4) as d cross join jsonb_array_elements(d.attempts) as a $$,
+    $$ values ('claimed', '4000', '0.000000'::jsonb, false, false) $$,
+    'an attempt shows what it may use and how long its calls waited'
 );
 select throws_ok($$ select forebay.task_detail(999) $$, 'QF303', null, 'an unknown task has no detail');
 select throws_ok($$ select forebay.task_detail(null) $$, '22023', null, 'nor has none');

@@ -1,4 +1,4 @@
-create or replace function forebay._obstacle(p_task forebay.tasks, p_now timestamptz)
+create or replace function forebay._waiting_reason(p_task forebay.tasks, p_now timestamptz)
     returns forebay.task_explanation
     language plpgsql
     stable
@@ -7,7 +7,7 @@ create or replace function forebay._obstacle(p_task forebay.tasks, p_now timesta
 as $function$
 -- The first rule that keeps an enqueued task from starting: one of all its agent's tasks, or of its place in line.
 --
--- Returns  reason and ahead, and subject, unit, period, needs, has, amount where the rule compares numbers
+-- Returns  reason and ahead; where the rule compares numbers these too, and the rule in words as explanation
 declare
     v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
     v_found forebay.task_explanation;
@@ -18,18 +18,15 @@ begin
     elsif v_found.reason not in ('closed', 'paused') and p_task.available_at > p_now then
         v_found.reason := case when p_task.deferral_count > 0 then 'deferred' else 'delayed' end;
     elsif v_found.reason = 'full' then
-        v_found.subject := v_agent.agent;
-        v_found.unit := 'tasks';
-        v_found.needs := 1.0;
-        v_found.amount := v_agent.max_concurrent_tasks::numeric;
-        v_found.has := v_found.amount - forebay._in_use(v_agent.agent);
+        v_found := forebay._told((
+            null, 'full', p_task.task_id, v_agent.agent, 'tasks', 1, v_agent.max_concurrent_tasks - forebay._in_use(v_agent.agent),
+            v_agent.max_concurrent_tasks, null
+        )::forebay.fit, p_task);
     elsif v_found.reason = 'out_of_requests' then
-        v_found.subject := v_agent.agent;
-        v_found.unit := 'claims';
-        v_found.period := '1 minute';
-        v_found.needs := 1.0;
-        v_found.amount := v_agent.max_rpm::numeric;
-        v_found.has := (forebay._levels(v_agent, p_now)).requests;
+        v_found := forebay._told((
+            null, 'out_of_requests', p_task.task_id, v_agent.agent, 'claims', 1, (forebay._levels(v_agent, p_now)).requests,
+            v_agent.max_rpm, interval '1 minute'
+        )::forebay.fit, p_task);
     elsif v_found.reason not in ('closed', 'paused') then
         v_found := forebay._place_in_line(p_task, v_agent, p_now);
     end if;
@@ -40,4 +37,4 @@ begin
 end;
 $function$;
 
-comment on function forebay._obstacle is 'The first rule that keeps an enqueued task from starting: one of all its agent''s tasks, or of its place in line.';
+comment on function forebay._waiting_reason is 'The first rule that keeps an enqueued task from starting: one of all its agent''s tasks, or of its place in line.';
