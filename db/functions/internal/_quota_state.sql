@@ -5,7 +5,7 @@ create or replace function forebay._quota_state(p_quota text, p_now timestamptz)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The quota as of p_now, one row a limit; a single one without a unit when it has none.
+-- The quota as of p_now, one row a limit in no set order; a single one without a unit when it has none.
 declare
     v_agents text[] := array(select g.agent from forebay.agents as g where p_quota = any(g.quotas) order by g.agent);
     v_pause  timestamptz := (forebay._quota_throttle(p_quota, p_now)).paused_until;
@@ -33,9 +33,8 @@ begin
         ),
         v_pause, v_agents
     from (select) as one
-    left join forebay._quota_limits(array[p_quota], p_now) as l on true
-    order by l.unit, l.period;
+    left join forebay._quota_limits(array[p_quota], p_now) as l on true;
 end;
 $function$;
 
-comment on function forebay._quota_state is 'The quota as of p_now, one row a limit; a single one without a unit when it has none.';
+comment on function forebay._quota_state is 'The quota as of p_now, one row a limit in no set order; a single one without a unit when it has none.';
