@@ -85,7 +85,8 @@ select results_eq(
 );
 select matches(
     (forebay.explain_task(13)).explanation,
-    '^Task 11 is before it and has waited so long that nobody passes it: quota gpt has 3,000 of .* and that one needs 5,000; .* 2 tasks are before it\.$',
+    '^Task 11 is before it and has waited so long that nobody passes it: quota gpt has 3,000 of .* '
+    || 'and that one needs 5,000; .* 2 tasks are before it\.$',
     'the sentence names that task'
 );
 select given($$
