@@ -3,7 +3,7 @@ create or replace function forebay._aged_order(
     p_limit  integer,
     p_floor  integer,
     p_now    timestamptz,
-    p_ready  boolean,
+    p_locks  boolean,
     p_capped text[],
     p_except bigint[]
 )
@@ -13,7 +13,7 @@ create or replace function forebay._aged_order(
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The first p_limit tasks in line by effective priority, then age, then id; with p_ready not those that were not woken yet.
+-- The first p_limit tasks in line by effective priority, then age, then id; with p_locks not those that were not woken yet.
 --
 -- Inside a priority the older one has aged more, so each priority's line is in order already, and only its first p_limit
 -- are read: the tasks behind them cost nothing.
@@ -31,7 +31,7 @@ begin
             ) as firsts
             union all
             select t from forebay.tasks as t
-            where not p_ready and t.agent = p_agent.agent and t.status = 'enqueued' and not t.is_ready
+            where not p_locks and t.agent = p_agent.agent and t.status = 'enqueued' and not t.is_ready
                 and t.available_at <= p_now and (t.customer is null or t.customer <> all(p_capped))
         )
         select (w.task).task_id
@@ -44,4 +44,4 @@ begin
 end;
 $function$;
 
-comment on function forebay._aged_order is 'The first p_limit tasks in line by effective priority, then age, then id; with p_ready not those that were not woken yet.';
+comment on function forebay._aged_order is 'The first p_limit tasks in line by effective priority, then age, then id; with p_locks not those that were not woken yet.';

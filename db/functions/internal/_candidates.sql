@@ -34,7 +34,7 @@ begin
         v_head := (case when v_room > 0 then forebay._pick(v_agent, 1, null, v_now, false) end)[1];
         if v_head.task_id is not null then
             priority := v_head.priority;
-        elsif v_room > 0 and (forebay._head(agent, v_now)).task_id is not null then
+        elsif v_room > 0 and forebay._has_waiting(agent, v_now) then
             priority := null;
         else
             priority := forebay._expired_priority(v_agent, v_now);

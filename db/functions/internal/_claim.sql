@@ -1,6 +1,6 @@
 create or replace function forebay._claim(
     p_worker text,
-    p_agent  text,
+    p_agent  forebay.agents,
     p_limit  integer,
     p_floor  integer,
     p_waits  boolean
@@ -13,37 +13,36 @@ create or replace function forebay._claim(
 as $function$
 -- Admit up to p_limit of the agent's tasks of priority p_floor and more (null: any); the caller holds the agent's lock.
 --
--- p_limit is within the room that _open_line counted. The time of the claim is read here, after the count, so that no
--- attempt that was not counted ends after it. Customers are locked by what is seen in line: a task of another one that came
--- into it meanwhile has to wait for the next claim.
+-- The agent and p_limit are as _open_line left them. The time of the claim is read here, after its count, so that no
+-- attempt that was not counted ends after it. Customers are locked by what could start before: a task of another one has to
+-- wait for the next claim.
 --
 -- Returns  one row an attempt, in the order of the line
 -- Locks    the customers that have a cap; tasks and attempts without waiting
 -- Errors   55P03  somebody else is admitting for a customer that has a cap, and p_waits is false
 declare
     v_now       timestamptz := forebay._now();
-    v_agent     forebay.agents := forebay._get_effective(p_agent, v_now);
     v_customers text[];
     v_line      forebay.lined_up[];
 begin
-    if v_agent.paused_until > v_now then
+    if p_agent.paused_until > v_now then
         return;
     end if;
-    if forebay._has_caps(v_agent) then
+    if exists (select from forebay.customers as c where c.max_usd_per_day is not null) then
         v_customers := array(
-            select l.customer from unnest(forebay._line(v_agent, p_limit + 100, p_floor, v_now, false)) as l
+            select l.customer from unnest(forebay._pick(p_agent, p_limit, p_floor, v_now, false)) as l
             where l.customer is not null
             group by l.customer
         );
         perform forebay._lock_customers(v_customers, p_waits);
         v_now := forebay._now();
     end if;
-    v_line := forebay._pick(v_agent, p_limit, p_floor, v_now, true);
+    v_line := forebay._pick(p_agent, p_limit, p_floor, v_now, true);
     if v_customers is not null then
         v_line := array(select l from unnest(v_line) as l where l.customer is null or l.customer = any(v_customers));
     end if;
     if v_line <> '{}' then
-        return query select * from forebay._admit(p_worker, v_agent, v_line, v_now);
+        return query select * from forebay._admit(p_worker, p_agent, v_line, v_now);
     end if;
 end;
 $function$;

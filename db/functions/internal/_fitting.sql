@@ -1,8 +1,9 @@
 create or replace function forebay._fitting(
-    p_agent forebay.agents,
-    p_line  forebay.lined_up[],
-    p_limit integer,
-    p_now   timestamptz
+    p_agent   forebay.agents,
+    p_line    forebay.lined_up[],
+    p_limit   integer,
+    p_now     timestamptz,
+    p_learned forebay.learned default null
 )
     returns forebay.fit
     language plpgsql
@@ -27,8 +28,8 @@ declare
         select c from forebay._caps(p_agent, array(select distinct l.customer from unnest(p_line) as l), p_now) as c
     ) else '{}' end;
     v_pace  double precision := case when v_rooms <> '{}' then
-        (forebay._learned(p_agent.agent)).tokens_per_second::double precision
-    end;
+        (case when p_learned.samples is null then forebay._learned(p_agent.agent) else p_learned end).tokens_per_second
+    end::double precision;
     v_task  forebay.lined_up;
 begin
     v_fit.places := array[]::integer[];

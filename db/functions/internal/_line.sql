@@ -1,9 +1,11 @@
 create or replace function forebay._line(
-    p_agent forebay.agents,
-    p_limit integer,
-    p_floor integer,
-    p_now   timestamptz,
-    p_locks boolean
+    p_agent   forebay.agents,
+    p_limit   integer,
+    p_floor   integer,
+    p_now     timestamptz,
+    p_locks   boolean,
+    p_learned forebay.learned default null,
+    p_capped  text[] default null
 )
     returns forebay.lined_up[]
     language plpgsql
@@ -13,15 +15,15 @@ create or replace function forebay._line(
 as $function$
 -- The first p_limit tasks in the agent's line that have priority p_floor and more (null: any).
 --
--- With p_locks those that nobody else holds; without it, those that are due and not woken yet stand in line too. Tasks of a
--- customer whose cap is reached do not.
+-- With p_locks those that nobody else holds; without it, those that are due and not woken yet stand in line too. Tasks of
+-- the customers p_capped do not. Where it is null, they are those whose cap is reached, and p_learned is looked up too.
 --
 -- Locks  with p_locks the tasks, without waiting
 declare
-    v_learned forebay.learned;
-    v_capped  text[] := array[]::text[];
+    v_learned forebay.learned := p_learned;
+    v_capped  text[] := coalesce(p_capped, array[]::text[]);
 begin
-    if forebay._is_weighed(p_agent) then
+    if p_capped is null and forebay._is_weighed(p_agent) then
         v_learned := forebay._learned(p_agent.agent);
         v_capped := forebay._capped_customers(p_now);
     end if;

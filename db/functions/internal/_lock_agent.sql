@@ -23,7 +23,7 @@ begin
     elsif not pg_try_advisory_xact_lock_shared(forebay._agent_key(p_agent)) then
         raise lock_not_available using message = format('agent "%s" is being changed', p_agent);
     end if;
-    if not v_is_limited and forebay._is_limited(forebay._get_effective(p_agent, forebay._now())) then
+    if not v_is_limited and forebay._is_limited(forebay._get_agent(p_agent)) then
         perform forebay._lock_agent(p_agent, p_waits);
     end if;
 end;

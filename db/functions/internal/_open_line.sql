@@ -1,4 +1,5 @@
-create or replace function forebay._open_line(p_agent text, p_waits boolean, out moved integer, out room integer)
+create or replace function forebay._open_line(p_agent text, p_waits boolean)
+    returns forebay.opened_line
     language plpgsql
     volatile
     security invoker
@@ -9,27 +10,32 @@ as $function$
 -- Each lock is a statement of its own, and everything is read and counted in later ones: a count in the locking statement
 -- would see the world as it was before the lock was granted.
 --
--- Returns  how many tasks were moved, and how many may be claimed now
 -- Locks    the agent, then its quotas by name; tasks and attempts without waiting
 -- Errors   55P03  somebody else is admitting for the agent or on a quota of it, and p_waits is false
 declare
     v_agent forebay.agents;
     v_now   timestamptz;
+    v_moved integer;
+    v_room  integer;
     v_swept forebay.sweep_result;
 begin
     perform forebay._lock_agent(p_agent, p_waits);
-    perform forebay._lock_quotas(forebay._get_agent(p_agent), p_waits);
+    v_agent := forebay._get_agent(p_agent);
+    if v_agent.quotas <> '{}' then
+        perform forebay._lock_quotas(v_agent, p_waits);
+    end if;
     v_now := forebay._now();
     v_agent := forebay._get_effective(p_agent, v_now);
-    moved := forebay._wake_due(p_agent, v_now, 10000);
-    room := forebay._room(v_agent, v_now);
-    if room = 0 or (forebay._head(p_agent, v_now)).task_id is null then
+    v_moved := forebay._wake_due(p_agent, v_now, 10000);
+    v_room := forebay._room(v_agent, v_now);
+    if v_room = 0 or not forebay._has_waiting(p_agent, v_now) then
         v_swept := forebay._end_expired(p_agent, 1000);
         if v_swept.requeued + v_swept.failed > 0 then
-            moved := moved + v_swept.requeued + v_swept.failed;
-            room := forebay._room(v_agent, forebay._now());
+            v_moved := v_moved + v_swept.requeued + v_swept.failed;
+            v_room := forebay._room(v_agent, forebay._now());
         end if;
     end if;
+    return (v_agent, v_moved, v_room)::forebay.opened_line;
 end;
 $function$;
 

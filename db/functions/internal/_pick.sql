@@ -13,20 +13,25 @@ create or replace function forebay._pick(
 as $function$
 -- The tasks that may start now, in order, p_limit of them at most, of priority p_floor and more (null: any).
 --
--- Where not all of the first p_limit in line fit, 100 more are looked at.
+-- Where not all of the first p_limit in line fit, 100 more are looked at, and customers whose cap is reached stand aside.
 --
 -- Locks  with p_locks those that were looked at, without waiting
 declare
-    v_line forebay.lined_up[] := forebay._line(p_agent, p_limit, p_floor, p_now, p_locks);
-    v_fit  forebay.fit;
+    v_is_weighed boolean := forebay._is_weighed(p_agent);
+    v_learned    forebay.learned := case when v_is_weighed then forebay._learned(p_agent.agent) end;
+    v_line       forebay.lined_up[];
+    v_fit        forebay.fit;
 begin
-    if v_line = '{}' or not forebay._is_weighed(p_agent) then
+    v_line := forebay._line(p_agent, p_limit, p_floor, p_now, p_locks, v_learned, array[]::text[]);
+    if v_line = '{}' or not v_is_weighed then
         return v_line;
     end if;
-    v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now);
+    v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now, v_learned);
     if v_fit.reason is not null and cardinality(v_line) = p_limit then
-        v_line := forebay._line(p_agent, p_limit + 100, p_floor, p_now, p_locks);
-        v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now);
+        v_line := forebay._line(
+            p_agent, p_limit + 100, p_floor, p_now, p_locks, v_learned, forebay._capped_customers(p_now)
+        );
+        v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now, v_learned);
     end if;
     return array(select v_line[places.place] from unnest(v_fit.places) with ordinality as places (place, n) order by places.n);
 end;

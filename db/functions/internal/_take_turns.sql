@@ -23,7 +23,7 @@ begin
 
     v_new := (
         select min(coalesce(c.served, v_old))
-        from forebay._shares(p_agent.agent) as w
+        from forebay._customer_priorities(p_agent.agent) as w
         left join forebay.customer_turns as c on c.agent = p_agent.agent and c.customer = coalesce(w.customer, '')
     );
     if v_new > v_old then

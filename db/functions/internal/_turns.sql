@@ -4,7 +4,7 @@ create or replace function forebay._turns(
     p_priorities   integer[],
     p_depths       integer[],
     p_now          timestamptz,
-    p_ready        boolean,
+    p_locks        boolean,
     p_capped       text[],
     p_except       bigint[],
     p_learned      forebay.learned,
@@ -12,7 +12,7 @@ create or replace function forebay._turns(
     out created_at timestamptz,
     out priority   integer,
     out turn       numeric,
-    out share      integer
+    out nth        integer
 )
     returns setof record
     language plpgsql
@@ -20,39 +20,22 @@ create or replace function forebay._turns(
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- When it is the turn of the first tasks of each share, p_depths of them, and unless p_ready of those that were not woken yet.
+-- When it is the turn of the first p_depths tasks of each customer and priority, and unless p_locks of those not woken yet.
 --
 -- The turn of a task is what its customer's count will be once the customer's tasks before it have started. A customer
 -- without a count starts from the agent's turn: nobody saves up.
 --
--- Returns  one row a task, in no set order; share is its place in the arrays, null where it was not woken yet
+-- Returns  one row a task, in no set order; nth is the place of its customer and priority, null where it was not woken yet
 declare
     v_turn numeric := (select b.turn from forebay.agent_budgets as b where b.agent = p_agent.agent);
 begin
     return query
     with firsts as (
-        select f.task, s.share::integer as share
-        from unnest(p_customers, p_priorities, p_depths) with ordinality as s (customer, priority, depth, share)
-        cross join lateral (
-            (
-                select t as task from forebay.tasks as t
-                where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready and t.is_shared
-                    and t.customer = s.customer and t.priority = s.priority and t.task_id <> all(p_except)
-                order by t.created_at, t.task_id
-                limit s.depth
-            )
-            union all
-            (
-                select t from forebay.tasks as t
-                where s.customer is null and t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready
-                    and t.is_shared and t.customer is null and t.priority = s.priority and t.task_id <> all(p_except)
-                order by t.created_at, t.task_id
-                limit s.depth
-            )
-        ) as f
+        select f.task, f.nth
+        from forebay._firsts(p_agent.agent, p_customers, p_priorities, p_depths, p_except) as f
         union all
         select t, null from forebay.tasks as t
-        where not p_ready and t.agent = p_agent.agent and t.status = 'enqueued' and not t.is_ready
+        where not p_locks and t.agent = p_agent.agent and t.status = 'enqueued' and not t.is_ready
             and t.available_at <= p_now and (t.customer is null or t.customer <> all(p_capped))
     ), ranked as (
         select
@@ -65,10 +48,10 @@ begin
         coalesce(c.served, v_turn) - r.cost + sum(r.cost) over (
             partition by (r.task).customer order by r.priority desc, (r.task).created_at, (r.task).task_id
         ),
-        r.share
+        r.nth
     from ranked as r
     left join forebay.customer_turns as c on c.agent = p_agent.agent and c.customer = coalesce((r.task).customer, '');
 end;
 $function$;
 
-comment on function forebay._turns is 'When it is the turn of the first tasks of each share, p_depths of them, and unless p_ready of those that were not woken yet.';
+comment on function forebay._turns is 'When it is the turn of the first p_depths tasks of each customer and priority, and unless p_locks of those not woken yet.';

@@ -19,8 +19,9 @@ as $function$
 --
 -- Agents that have room are served in the order of the best priority that could start; equals share the batch, the first
 -- of them is random. An agent that another call is admitting for, or a quota or customer of it, is skipped, and waited for
--- only when this call holds nothing. A lock that led to nothing is given back at once, by rolling its subtransaction back. The parameters are copied: a copy
--- compares by the default collation, a parameter by whatever the caller's argument had, past the indexes.
+-- only when this call holds nothing. A lock that led to nothing is given back at once, by rolling its subtransaction back.
+-- The parameters are copied: a copy compares by the default collation, a parameter by whatever the caller's argument had,
+-- past the indexes.
 -- Call it in a transaction of its own: the agents it claimed for stay locked until commit. Without p_agents and
 -- p_launchers it serves the agents of launcher pull.
 --
@@ -44,16 +45,12 @@ declare
     v_waits     boolean;
     v_holds     boolean := false;
     v_agent     text;
-    v_moved     integer;
-    v_room      integer;
+    v_line      forebay.opened_line;
     v_got       integer;
 begin
     perform forebay._require_worker(p_worker);
     perform forebay._require_between(p_batch_size, 'p_batch_size', 1, 10000);
-    if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'dequeue must run at READ COMMITTED, not %', upper(current_setting('transaction_isolation'))
-            using errcode = '25001', hint = 'Call it in a transaction of its own, at the default isolation level.';
-    end if;
+    perform forebay._require_read_committed('dequeue');
     perform forebay._require_agents(v_agents);
     perform forebay._require_launchers(v_launchers);
     perform forebay._require_open();
@@ -72,16 +69,16 @@ begin
             v_agent := v_round.agents[v_at];
             v_got := 0;
             begin
-                select l.moved, l.room into v_moved, v_room from forebay._open_line(v_agent, v_waits) as l;
+                v_line := forebay._open_line(v_agent, v_waits);
                 return query select * from forebay._claim(
-                    v_worker, v_agent,
-                    least(v_room, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer), v_round.floor,
+                    v_worker, v_line.agent,
+                    least(v_line.room, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer), v_round.floor,
                     v_waits
                 );
                 get diagnostics v_got = row_count;
                 if v_got = 0 then
                     v_idle := v_idle || v_agent;
-                    if v_moved = 0 then
+                    if v_line.moved = 0 then
                         raise exception 'nothing to claim for %', v_agent using errcode = 'QF902';
                     end if;
                     v_holds := true;

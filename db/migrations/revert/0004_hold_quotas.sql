@@ -3,7 +3,7 @@
 drop type
 forebay.agent_state, forebay.quota_state, forebay.task_explanation, forebay.customer_state, forebay.price,
 forebay.spend_cap, forebay.call_permit, forebay.learned, forebay.throttle, forebay.quota_room,
-forebay.lined_up, forebay.fit, forebay.expected_use;
+forebay.opened_line, forebay.lined_up, forebay.fit, forebay.expected_use;
 drop table
 forebay.spend_lifts, forebay.daily_spend, forebay.spend_entries, forebay.prices, forebay.customer_turns,
 forebay.customers, forebay.error_policies, forebay.refusals, forebay.attempt_calls, forebay.quota_settlements,
