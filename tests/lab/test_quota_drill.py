@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from itertools import count
@@ -231,3 +234,30 @@ def test_a_short_drill_meets_the_goals() -> None:
     found = json.loads(done.stdout)
     assert [cell["misses"] for cell in found["cells"]] == [[], []], done.stderr
     assert done.returncode == 0
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """Return a folder with a short name that every user may enter."""
+    with tempfile.TemporaryDirectory(prefix="forebay-tests-") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.mark.timeout(180)
+def test_a_drill_that_is_stopped_leaves_nothing(open_folder: Path) -> None:
+    """SIGTERM in the middle: its dispatchers, server and files are gone when it has ended."""
+    drill = subprocess.Popen(
+        [sys.executable, "-m", "forebay.cli", "drill", "quota", "--short"],
+        env=os.environ | {"TMPDIR": str(open_folder)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    logs: list[Path] = []
+    while drill.poll() is None and not any(log.stat().st_size for log in logs):
+        time.sleep(0.1)
+        logs = list(open_folder.glob("forebay-drill-*/calls-*.jsonl"))
+    drill.terminate()
+    _, said = drill.communicate(timeout=60)
+    assert drill.returncode == 128 + signal.SIGTERM, said
+    assert list(open_folder.iterdir()) == []

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
-import time
 from dataclasses import dataclass
 from datetime import timedelta
 from multiprocessing.synchronize import Barrier
@@ -13,7 +11,7 @@ from forebay.worker import Task, Worker
 from forebay_lab.drills.quota.cells import Throttle
 from forebay_lab.drills.quota.client import ModelClient
 from forebay_lab.drills.quota.scale import Scale
-from forebay_lab.drills.quota.throttles import LOOK_AGAIN, Gate, Stop, run_asking, run_bold
+from forebay_lab.drills.quota.throttles import Gate, Stop, run_asking, run_bold
 from forebay_lab.drills.quota.workload import Call
 
 POLL = 1.0
@@ -36,7 +34,7 @@ class Order:
 
 
 def main(order: Order) -> None:
-    """Work for the agent until the drill is over."""
+    """Work for the agent until SIGTERM; the calls that are made then are finished."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the drill, which stops us
     client = ModelClient(order.base_url, order.scale, order.slots)
     worker = Worker(
@@ -58,11 +56,5 @@ def main(order: Order) -> None:
         else:
             run_bold(task, calls, client, order.stop)
 
-    def end() -> None:
-        while not order.stop.is_set():
-            time.sleep(LOOK_AGAIN)
-        worker.stop()
-
-    threading.Thread(target=end, daemon=True).start()
     order.ready.wait()
     worker.run()

@@ -31,7 +31,7 @@ FEED_EVERY = 0.05
 RESERVE_AFTER = 60.0
 """Model seconds after which nobody passes a task that does not fit."""
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Real seconds for a process to start or to end."""
 
 
@@ -149,6 +149,8 @@ def _dispatchers(
 def _end(processes: Sequence[SpawnProcess]) -> None:
     """Let the dispatchers finish the calls that they are in, and end those that do not."""
     give_up = time.monotonic() + PATIENCE
+    for process in processes:
+        process.terminate()
     for process in processes:
         process.join(max(0.0, give_up - time.monotonic()))
         if process.is_alive():
