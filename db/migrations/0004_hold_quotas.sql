@@ -31,7 +31,9 @@ drop function if exists forebay._refilled_at(forebay.agents, bigint, timestamptz
 drop function if exists forebay._open_line(text, boolean);
 drop function if exists forebay._usage_tokens(bigint);
 drop function if exists forebay._waiting_words(forebay.task_explanation, forebay.agents, forebay.tasks);
+drop function if exists forebay.task_detail(bigint);
 drop type forebay.agent_state;
+drop type forebay.task_detail;
 drop type forebay.task_explanation;
 
 alter table forebay.agents
@@ -398,6 +400,16 @@ comment on type forebay.price is
 create type forebay.spend_cap as (customer text, amount numeric, has numeric);
 comment on type forebay.spend_cap is
 'Inside: a cap of today and what is left of it; customer null means the agent''s own.';
+
+create type forebay.task_detail as (
+    task_id bigint, agent text, status text, priority integer, batch_id bigint, customer text, owner text,
+    idempotency_key text, estimated_tokens bigint, max_attempts integer, available_at timestamptz, locked_by text,
+    attempt_id bigint, attempt_no integer, attempt_count integer, release_count integer, deferral_count integer,
+    deferred_since timestamptz, confidence numeric, error jsonb, reprocess_of bigint, reprocessed_by bigint[],
+    created_at timestamptz, finished_at timestamptz, attempts jsonb, usage jsonb, audit jsonb
+);
+comment on type forebay.task_detail is
+'task_detail: the task without payload and result; attempts, usage and audit are arrays of objects, oldest first.';
 
 create type forebay.call_permit as (
     decision text, wait_until timestamptz, waits interval, quota text, unit text, needs numeric, has numeric,

@@ -230,6 +230,8 @@ class TaskDetail:
     attempt_no: int
     attempt_count: int
     release_count: int
+    deferral_count: int
+    deferred_since: datetime | None
     confidence: Decimal | None
     error: Document | None
     reprocess_of: int | None

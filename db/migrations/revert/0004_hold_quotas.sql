@@ -1,7 +1,7 @@
 -- Drop what 0004 added. The functions that use it must be gone, and those of the release before applied again after it.
 
 drop type
-forebay.agent_state, forebay.quota_state, forebay.task_explanation, forebay.customer_state, forebay.price,
+forebay.task_detail, forebay.agent_state, forebay.quota_state, forebay.task_explanation, forebay.customer_state, forebay.price,
 forebay.spend_cap, forebay.call_permit, forebay.learned, forebay.throttle, forebay.quota_room,
 forebay.opened_line, forebay.lined_up, forebay.fit, forebay.expected_use;
 drop table
@@ -33,4 +33,11 @@ create type forebay.agent_state as (
     request_level numeric, request_burst numeric, paused_until timestamptz, pause_reason text,
     oldest_waiting_at timestamptz, job_id bigint, entry_point text, lease interval, timeout interval,
     max_attempts integer
+);
+create type forebay.task_detail as (
+    task_id bigint, agent text, status text, priority integer, batch_id bigint, customer text, owner text,
+    idempotency_key text, estimated_tokens bigint, max_attempts integer, available_at timestamptz, locked_by text,
+    attempt_id bigint, attempt_no integer, attempt_count integer, release_count integer, confidence numeric,
+    error jsonb, reprocess_of bigint, reprocessed_by bigint[], created_at timestamptz, finished_at timestamptz,
+    attempts jsonb, usage jsonb, audit jsonb
 );
