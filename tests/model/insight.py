@@ -12,7 +12,7 @@ from model.model import ADOPTION_GRACE, REPORT_GRACE, Model
 from model.records import FOREVER, TERMINAL, Agent, Task
 
 MOST_LOOKED_AT = 100
-HALTS = [timedelta(seconds=2.0**n) for n in range(-4, 32)]  # where a start is looked for
+HALTS = [timedelta(seconds=4.0**n) for n in range(-1, 16)]  # where a start is looked for
 
 
 def agent_state(model: Model, agent: Agent) -> str:
@@ -52,7 +52,7 @@ def agent_status(model: Model, agent: Agent) -> dict[str, Any]:
         "max_tpm": definition.max_tpm,
         "token_level": tokens,
         "token_burst": limits.token_limit and limits.token_limit.burst,
-        "in_flight_tokens": sum(a.estimated_tokens for a in flying),
+        "in_flight_tokens": sum(a.expected.tokens for a in flying),
         "max_rpm": definition.max_rpm,
         "request_level": requests,
         "request_burst": limits.request_limit and limits.request_limit.burst,

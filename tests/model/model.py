@@ -335,7 +335,7 @@ class Model:
         """Return what a claim of the task expects it to use, and charges where tokens count."""
         estimate = self.estimate_of(task)
         if limits.max_tpm is None:  # nobody weighs it
-            return Expected(1, estimate, 0)
+            return Expected(1, -(-estimate * 4 // 5), estimate // 5)
         calls = max(1, learned.typical.calls) if learned.typical else 1
         if task.estimated_tokens is None and learned.typical:
             return learned.typical._replace(calls=calls)

@@ -12,7 +12,7 @@ from model.machine import Walk
 from model.stage import Stage
 
 WALK = settings(
-    max_examples=120,
+    max_examples=70,
     stateful_step_count=50,
     derandomize=True,
     database=None,
@@ -23,17 +23,18 @@ WALK = settings(
 )
 
 
+@pytest.mark.timeout(900)
 def test_the_database_does_what_the_model_does(stage: Stage) -> None:
     """Whatever is called, at whatever moment: answers, tables and insight are the model's."""
     Walk.steps = 0
     run_state_machine_as_test(partial(Walk, stage), settings=WALK)
-    assert Walk.steps > 4000
+    assert Walk.steps > 2500
 
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_the_database_does_what_the_model_does_on_new_walks(stage: Stage) -> None:
-    """The same on ten times as many walks, which differ from run to run."""
+    """The same on many more walks, which differ from run to run."""
     run_state_machine_as_test(
         partial(Walk, stage), settings=settings(WALK, max_examples=1200, derandomize=False)
     )
