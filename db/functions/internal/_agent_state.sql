@@ -6,22 +6,23 @@ create or replace function forebay._agent_state(p_agent forebay.agents, p_now ti
     set search_path = pg_catalog, pg_temp
 as $function$
 -- In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open.
+--
+-- The agent is the one that _get_effective gives.
 declare
-    v_agent forebay.agents := forebay._get_effective(p_agent.agent, p_now);
-    v_fit   forebay.fit;
+    v_fit forebay.fit;
 begin
-    if v_agent.max_tpm = 0 or v_agent.max_rpm = 0 or v_agent.max_concurrent_tasks = 0 then
+    if p_agent.max_tpm = 0 or p_agent.max_rpm = 0 or p_agent.max_concurrent_tasks = 0 then
         return 'closed';
-    elsif v_agent.paused_until > p_now then
+    elsif p_agent.paused_until > p_now then
         return 'paused';
-    elsif forebay._in_use(v_agent.agent, v_agent.max_concurrent_tasks) >= v_agent.max_concurrent_tasks then
+    elsif forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks) >= p_agent.max_concurrent_tasks then
         return 'full';
-    elsif forebay._room(v_agent, p_now) = 0 then
+    elsif forebay._room(p_agent, p_now) = 0 then
         return 'out_of_requests';
-    elsif not forebay._is_weighed(v_agent) then
+    elsif not forebay._is_weighed(p_agent) then
         return 'open';
     end if;
-    v_fit := forebay._fitting(v_agent, forebay._line(v_agent, 101, null, p_now, false), 1, p_now);
+    v_fit := forebay._fitting(p_agent, forebay._line(p_agent, 101, null, p_now, false), 1, p_now);
     return case when v_fit.places = '{}' then coalesce(v_fit.reason, 'open') else 'open' end;
 end;
 $function$;

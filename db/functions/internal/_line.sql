@@ -29,8 +29,21 @@ begin
     end if;
     if p_agent.aging is not null or p_agent.is_fair_by_customer then
         return forebay._ranked_line(p_agent, p_limit, p_floor, p_now, p_locks, v_capped, v_learned);
+    elsif not p_locks then
+        return forebay._strict_line(p_agent, p_limit, p_floor, p_now, v_capped, v_learned);
     end if;
-    return forebay._strict_line(p_agent, p_limit, p_floor, p_now, p_locks, v_capped, v_learned);
+    return array(
+        select forebay._lined_up(p_agent, h, v_learned, p_now)
+        from (
+            select t.* from forebay.tasks as t
+            where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready
+                and t.priority >= coalesce(p_floor, -32768) and (t.customer is null or t.customer <> all(v_capped))
+            order by t.priority desc, t.created_at, t.task_id
+            limit p_limit
+            for no key update skip locked
+        ) as h
+        order by h.priority desc, h.created_at, h.task_id
+    );
 end;
 $function$;
 

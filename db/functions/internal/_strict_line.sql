@@ -3,37 +3,19 @@ create or replace function forebay._strict_line(
     p_limit   integer,
     p_floor   integer,
     p_now     timestamptz,
-    p_locks   boolean,
     p_capped  text[],
     p_learned forebay.learned
 )
     returns forebay.lined_up[]
     language plpgsql
-    volatile
+    stable
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The line of an agent that goes by priority, then age, then id: _line without the tasks of p_capped.
---
--- Locks  with p_locks the tasks, without waiting
+-- A look at the line of an agent that goes by priority, then age, then id: _line without the tasks of p_capped.
 declare
     v_floor integer := coalesce(p_floor, -32768);
-    v_task  forebay.tasks;
-    v_line  forebay.lined_up[] := array[]::forebay.lined_up[];
 begin
-    if p_locks then
-        for v_task in
-            select t.* from forebay.tasks as t
-            where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready and t.priority >= v_floor
-                and (t.customer is null or t.customer <> all(p_capped))
-            order by t.priority desc, t.created_at, t.task_id
-            limit p_limit
-            for no key update skip locked
-        loop
-            v_line := v_line || forebay._lined_up(p_agent, v_task, p_learned, p_now);
-        end loop;
-        return v_line;
-    end if;
     return array(
         select forebay._lined_up(p_agent, h, p_learned, p_now)
         from (
@@ -55,4 +37,4 @@ begin
 end;
 $function$;
 
-comment on function forebay._strict_line is 'The line of an agent that goes by priority, then age, then id: _line without the tasks of p_capped.';
+comment on function forebay._strict_line is 'A look at the line of an agent that goes by priority, then age, then id: _line without the tasks of p_capped.';

@@ -103,7 +103,7 @@ FAULTS = [
     ),
     Fault(
         "priority ignored",
-        f"{INTERNAL}/_strict_line.sql",
+        f"{INTERNAL}/_line.sql",
         "            order by t.priority desc, t.created_at, t.task_id\n            limit p_limit\n"
         "            for no key",
         "            order by t.created_at, t.task_id\n            limit p_limit\n           "
@@ -112,7 +112,7 @@ FAULTS = [
     ),
     Fault(
         "age ignored",
-        f"{INTERNAL}/_strict_line.sql",
+        f"{INTERNAL}/_line.sql",
         "            order by t.priority desc, t.created_at, t.task_id\n            limit p_limit\n"
         "            for no key",
         "            order by t.priority desc, t.task_id desc\n            limit p_limit\n     "
@@ -228,7 +228,7 @@ FAULTS = [
     ),
     Fault(
         "a claim locks for update",
-        f"{INTERNAL}/_strict_line.sql",
+        f"{INTERNAL}/_line.sql",
         "for no key update skip locked",
         "for update skip locked",
         locks.test_pf5_a_new_child_row_does_not_hide_its_task,
