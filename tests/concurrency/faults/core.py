@@ -208,8 +208,9 @@ FAULTS = [
     Fault(
         "tasks locked in no common order",
         f"{INTERNAL}/_lock_tasks.sql",
-        "    order by t.task_id\n",
-        "    order by random()\n",
+        "    where t.task_id = any(p_task_ids)\n    order by t.task_id\n",
+        "    where t.task_id = any(p_task_ids)"
+        " and pg_sleep(0.0002) is not null\n    order by random()\n",
         deadlocks.test_dl1_a_cancel_in_another_order_waits_its_turn,
     ),
     Fault(
