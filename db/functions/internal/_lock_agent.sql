@@ -12,7 +12,8 @@ as $function$
 --
 -- Errors  55P03  somebody else holds it, and p_waits is false
 declare
-    v_is_limited boolean := forebay._is_limited(forebay._get_effective(p_agent, forebay._now()));
+    v_is_limited boolean := forebay._is_limited(forebay._get_agent(p_agent))
+        or forebay._is_limited(forebay._get_effective(p_agent, forebay._now()));
 begin
     if v_is_limited and p_waits then
         perform 1 from forebay.agent_budgets as b where b.agent = p_agent for no key update;

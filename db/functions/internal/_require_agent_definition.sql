@@ -16,6 +16,8 @@ begin
             then 'p_agent must have 1 to 200 characters'
         when p_agent.launcher is null or p_agent.launcher not in ('pull', 'local', 'lakeflow')
             then 'p_launcher must be pull, local or lakeflow'
+        when p_agent.launcher = 'local' and p_agent.entry_point is null
+            then 'launcher local needs p_entry_point, such as parse_document'
         when char_length(p_agent.entry_point) not between 1 and 200 then 'p_entry_point must have 1 to 200 characters'
         when p_agent.max_concurrent_tasks < 0 or p_agent.max_tpm < 0 or p_agent.max_rpm < 0
             then 'p_max_concurrent_tasks, p_max_tpm and p_max_rpm must not be negative; null means no limit'

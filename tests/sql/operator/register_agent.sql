@@ -1,6 +1,6 @@
 -- register_agent: the whole definition, each part of it in its range.
 begin;
-select plan(40);
+select plan(41);
 select stop_clock();
 set local role forebay_operator;
 select lives_ok(
@@ -30,6 +30,7 @@ select throws_ok($$ select forebay.register_agent(null) $$, '22023', null, 'a na
 select throws_ok($$ select forebay.register_agent('') $$, '22023', null, 'not empty');
 select throws_ok($$ select forebay.register_agent(repeat('a', 201)) $$, '22023', null, 'nor over-long');
 select throws_ok($$ select forebay.register_agent('a', 'rocket') $$, '22023', null, 'a launcher is known');
+select throws_ok($$ select forebay.register_agent('a', 'local') $$, '22023', null, 'launcher local has an entry point');
 select throws_ok(
     $$ select forebay.register_agent('a', p_max_concurrent_tasks => -1) $$,
     '22023',

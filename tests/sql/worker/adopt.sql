@@ -5,7 +5,7 @@ select stop_clock();
 set local role forebay_owner;
 select given($$
     select forebay.register_agent('jobs', 'lakeflow', 7, 'parse_document', p_lease => '1 minute');
-    select forebay.register_agent('own', 'local', p_lease => '1 minute');
+    select forebay.register_agent('own', 'local', p_entry_point => 'own', p_lease => '1 minute');
     select forebay.enqueue('jobs', '{"n": 1}', 10, p_customer => 'acme', p_estimated_tokens => 5);
     select forebay.enqueue('jobs', '{"n": 2}');
     select forebay.dequeue('dead', '{jobs}', 2);

@@ -5,7 +5,7 @@ select stop_clock();
 set local role forebay_owner;
 select given($$
     select forebay.register_agent('jobs', 'lakeflow', 7, p_lease => '1 minute', p_timeout => '1 hour');
-    select forebay.register_agent('own', 'local');
+    select forebay.register_agent('own', 'local', p_entry_point => 'own');
     select forebay.enqueue('jobs', '{}') from generate_series(1, 6);
     select forebay.enqueue('own', '{}');
     select forebay.dequeue('w', '{jobs}', 6), forebay.dequeue('w', '{own}');
