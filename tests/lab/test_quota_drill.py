@@ -22,6 +22,7 @@ from forebay_lab.drills.quota.measure import Limits, Measures, label, measure, r
 from forebay_lab.drills.quota.report import Outcome
 from forebay_lab.drills.quota.scale import Scale
 
+DRILL = (sys.executable, "-m", "forebay.cli", "drill", "quota", "--short")
 LIMITS = Limits(tokens=1000, period=10.0, concurrent_calls=2, max_tasks=2)
 
 
@@ -248,7 +249,7 @@ def open_folder() -> Iterator[Path]:
 def test_a_drill_that_is_stopped_leaves_nothing(open_folder: Path) -> None:
     """SIGTERM in the middle: its dispatchers, server and files are gone when it has ended."""
     drill = subprocess.Popen(
-        [sys.executable, "-m", "forebay.cli", "drill", "quota", "--short"],
+        DRILL,
         env=os.environ | {"TMPDIR": str(open_folder)},
         stderr=subprocess.PIPE,
         text=True,

@@ -32,10 +32,10 @@ def quota(
     seed: Annotated[int, typer.Option(help="The same seed makes the same tasks.")] = 1,
     minute: Annotated[
         float, typer.Option(min=1, max=60, help="Seconds that a minute of the model takes.")
-    ] = 6,
+    ] = 10,
     minutes: Annotated[
         float, typer.Option(min=2, help="How long a cell runs, in minutes of the model.")
-    ] = 8,
+    ] = 6,
     lanes: Annotated[int, typer.Option(min=1, max=8, help="Cells that run at a time.")] = 4,
     page: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the page of the documents there.")
