@@ -217,17 +217,7 @@ def test_the_full_matrix_has_every_combination() -> None:
 def test_a_short_drill_meets_the_goals() -> None:
     """One cell for each kind of provider, from an empty database to the verdict."""
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "forebay.cli",
-            "drill",
-            "quota",
-            "--short",
-            "--minutes",
-            "5",
-            "--json",
-        ],
+        [*DRILL, "--minute", "6", "--minutes", "5", "--json"],
         capture_output=True,
         text=True,
         check=False,
