@@ -29,6 +29,7 @@ drop function if exists forebay._parse_task(text, jsonb, forebay.batches, intege
 drop function if exists forebay._record_usage(bigint, jsonb);
 drop function if exists forebay._refilled_at(forebay.agents, bigint, timestamptz);
 drop function if exists forebay._open_line(text, boolean);
+drop function if exists forebay._settle(forebay.task_attempts, boolean);
 drop function if exists forebay._usage_tokens(bigint);
 drop function if exists forebay._waiting_words(forebay.task_explanation, forebay.agents, forebay.tasks);
 drop function if exists forebay.task_detail(bigint);
@@ -93,7 +94,9 @@ add column call_wait_until        timestamptz,
 add column held_up                interval not null default '0';
 alter table forebay.task_attempts set (fillfactor = 50);
 comment on column forebay.task_attempts.expected_input_tokens is
-'What the claim expected it to use: the estimate times what the agent has learned; output, calls and money likewise.';
+'What the claim expected it to use: the estimate times what the agent has learned; output and calls likewise.';
+comment on column forebay.task_attempts.expected_usd is
+'What the claim expected it to cost; 0 when it has ended for nothing, by a release or a refusal.';
 comment on column forebay.task_attempts.used_input_tokens is
 'What its calls have used as far as reported, from the more complete source; output and calls likewise.';
 comment on column forebay.task_attempts.is_usage_known is 'Every reported call says its input and its output tokens.';
@@ -115,10 +118,9 @@ where call_quota is not null and finished_at is null;
 create index task_attempts_open_of_customer on forebay.task_attempts (customer)
 where finished_at is null and customer is not null;
 create index task_attempts_unpriced on forebay.task_attempts (agent, finished_at)
-where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released';
+where finished_at is not null and cost_usd is null and expected_usd > 0;
 create index task_attempts_unpriced_of_customer on forebay.task_attempts (customer, finished_at)
-where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released'
-and customer is not null;
+where finished_at is not null and cost_usd is null and expected_usd > 0 and customer is not null;
 
 alter table forebay.attempt_usage add column pages numeric;
 alter table forebay.attempt_usage add column usd numeric;
@@ -192,7 +194,6 @@ create table forebay.quota_settlements (
     requests      integer     not null,
     input_tokens  bigint      not null,
     output_tokens bigint      not null,
-    settled_at    timestamptz not null,
     constraint quota_settlements_pkey primary key (settlement_id)
 );
 create index quota_settlements_quota on forebay.quota_settlements (quota);
@@ -219,11 +220,9 @@ create table forebay.refusals (
     refusal_id   bigint generated always as identity,
     agent        text        not null,
     quota        text,
-    attempt_id   bigint,
     in_flight    integer     not null,
     share        numeric     not null,
     lowered_at   timestamptz not null,
-    refused_at   timestamptz not null,
     paused_until timestamptz not null,
     constraint refusals_pkey primary key (refusal_id)
 );
@@ -297,7 +296,6 @@ comment on table forebay.prices is
 
 create table forebay.spend_entries (
     entry_id   bigint generated always as identity,
-    attempt_id bigint      not null,
     agent      text        not null,
     customer   text        not null,
     spent_at   timestamptz not null,

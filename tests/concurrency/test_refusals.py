@@ -14,7 +14,7 @@ import pytest
 
 from concurrency.stage import Stage
 from forebay.calls import agent as report
-from forebay.calls import operator, worker
+from forebay.calls import operator, viewer, worker
 
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
@@ -41,6 +41,11 @@ def share(stage: Stage, agent: str = "a") -> Decimal:
     """Return the share of its limits that an agent has now."""
     query = "select (forebay._throttle(a, forebay._now())).share from forebay.agents as a"
     return stage.value(f"{query} where a.agent = %s", agent)
+
+
+def quota_share(stage: Stage, quota: str = "q") -> Decimal:
+    """Return the share of its limits that a quota has now."""
+    return stage.value("select (forebay._quota_throttle(%s, forebay._now())).share", quota)
 
 
 def draw_on(stage: Stage, agent: str, *quotas: str) -> None:
@@ -278,9 +283,59 @@ def test_a_refusal_pauses_all_agents_of_its_quota_and_no_other(stage: Stage) -> 
     assert stage.claim(8, "a") == stage.claim(8, "b") == []
     assert len(stage.claim(2, "c")) == len(stage.claim(2, "d")) == 2
     assert "q" in effective(stage, "pause_reason", "b")
-    assert [share(stage, name) for name in "abcd"] == [Decimal("0.5")] * 2 + [1, 1]
+    assert [quota_share(stage, name) for name in "pq"] == [1, Decimal("0.9")]
     stage.clock.advance(MINUTE)
-    assert len(stage.claim(8, "b")) == 2
+    assert len(stage.claim(8, "b")) == 4
+
+
+def test_a_refusal_of_a_quota_lowers_the_quota_alone_by_a_tenth(stage: Stage) -> None:
+    """Once a wave, and whole again after 30 seconds; no limit of an agent's own moves."""
+    assert stage.clock
+    limits = [{"unit": "tokens", "per": "minute", "amount": 1000}]
+    operator.register_quota(stage.db, quota="q", limits=limits, headroom=Decimal(0))
+    for name in ("a", "b"):
+        stage.agent(name, max_concurrent_tasks=10, max_tpm=1000, max_rpm=100)
+        draw_on(stage, name, "q")
+        stage.enqueue(name, count=3, estimated_tokens=1)
+    wave = [*stage.claim(3, "a"), *stage.claim(3, "b")]
+    for claim in wave:
+        refuse(stage, claim.attempt_id, MINUTE)
+    (status,) = viewer.quota_status(stage.db)
+    assert (status.amount, status.effective_amount) == (1000, 900)
+    for name in ("a", "b"):
+        assert share(stage, name) == 1
+        own = [effective(stage, f"max_{limit}", name) for limit in ("concurrent_tasks", "tpm")]
+        assert own == [10, 1000]
+    stage.clock.advance(90 * SECOND - MICROSECOND)
+    assert quota_share(stage) == Decimal("0.9")
+    stage.clock.advance(MICROSECOND)
+    assert quota_share(stage) == 1
+
+
+def test_a_quota_that_is_refused_again_and_again_comes_down_to_a_tenth(stage: Stage) -> None:
+    """Somebody else may use it up: each refusal at the lower limits takes a tenth of the rest."""
+    assert stage.clock
+    stage.agent()
+    draw_on(stage, "a", "q")
+    stage.enqueue()
+    shares = []
+    for _ in range(24):
+        refuse(stage, stage.claim_one().attempt_id, SECOND)
+        shares.append(quota_share(stage))
+        stage.clock.advance(SECOND)
+    assert shares[:4] == [Decimal(text) for text in ("0.9", "0.81", "0.729", "0.656")]
+    assert shares[-2:] == [Decimal("0.1")] * 2
+
+
+def test_what_an_agent_meets_alone_lowers_no_quota(stage: Stage) -> None:
+    """Where the error names none of several quotas, the agent itself has half of its limits."""
+    assert stage.clock
+    stage.agent(max_concurrent_tasks=4)
+    draw_on(stage, "a", "p", "q")
+    stage.enqueue()
+    refuse(stage, stage.claim_one().attempt_id, MINUTE)
+    assert share(stage) == Decimal("0.5")
+    assert quota_share(stage, "p") == quota_share(stage, "q") == 1
 
 
 @pytest.mark.parametrize(
@@ -334,9 +389,11 @@ def test_an_operator_may_end_a_providers_pause(stage: Stage) -> None:
     stage.clock.advance(SECOND)
     assert operator.resume_agent(stage.db, agent="b") == 1
     assert operator.resume_agent(stage.db, agent=None) == 0
-    assert len(stage.claim(8, "a")) == len(stage.claim(8, "b")) == 2
-    stage.clock.advance(30 * SECOND)
-    assert share(stage, "a") == Decimal("0.6")
+    assert len(stage.claim(8, "a")) == len(stage.claim(8, "b")) == 4
+    stage.clock.advance(30 * SECOND - MICROSECOND)
+    assert quota_share(stage) == Decimal("0.9")
+    stage.clock.advance(MICROSECOND)
+    assert quota_share(stage) == 1
 
 
 def test_many_refusals_at_once_halve_once(stage: Stage) -> None:
@@ -415,17 +472,16 @@ def test_a_report_that_comes_twice_is_one_refusal(stage: Stage) -> None:
 
 
 def test_what_counts_no_more_is_forgotten(stage: Stage) -> None:
-    """Five minutes after its pause, when every share is whole again."""
+    """By a sweep, at the moment when its share is whole again."""
     assert stage.clock
     stage.agent(max_concurrent_tasks=100)
     stage.enqueue()
     for _ in range(5):
         refuse(stage, stage.claim_one().attempt_id, SECOND)
         stage.clock.advance(SECOND)
-    stage.clock.advance(5 * MINUTE)
-    assert share(stage) == 1
+    stage.clock.advance(270 * SECOND - MICROSECOND)
     worker.sweep(stage.db)
-    assert stage.value("select count(*) from forebay.refusals") == 1
+    assert share(stage) == Decimal("0.9")
     stage.clock.advance(MICROSECOND)
     worker.sweep(stage.db)
     assert stage.value("select count(*) from forebay.refusals") == 0

@@ -11,6 +11,7 @@ import pytest
 
 from concurrency.money import MICROSECOND, MIDNIGHT, dollars, running, spent, today, use
 from concurrency.stage import Act, Stage, claimed, dequeue
+from concurrency.test_plans import pages
 from forebay.calls import agent as report
 from forebay.calls import operator, viewer, worker
 
@@ -278,23 +279,78 @@ def test_co3_what_nobody_told_counts_as_expected(stage: Stage, end: str) -> None
     stage.claim_one()
 
 
-def test_what_never_ran_costs_nothing(stage: Stage) -> None:
-    """A release that reported nothing, and a provider's refusal; the next day knows of neither."""
+@pytest.mark.parametrize("end", ["release", "unspent run", "refusal", "last refusal"])
+def test_what_ended_for_nothing_costs_nothing(stage: Stage, end: str) -> None:
+    """A release that reported nothing, a run that never began, and a provider's refusal."""
+    assert stage.clock
+    dollars(stage)
+    stage.agent(
+        max_usd_per_day=Decimal(1),
+        max_deferrals=int(end == "refusal"),
+        launcher="lakeflow" if end == "unspent run" else "pull",
+    )
+    stage.enqueue(customer="c", estimated_tokens=100_000)
+    claim = stage.claim_one()
+    assert today(stage) == (0, 1)
+    if end == "release":
+        worker.release(stage.db, attempt_id=claim.attempt_id, reason="refused")
+    elif end == "unspent run":
+        skipped = {"life_cycle_state": "SKIPPED"}
+        worker.observe_run(stage.db, attempt_id=claim.attempt_id, run=skipped)
+    else:
+        report.fail(
+            stage.db,
+            attempt_id=claim.attempt_id,
+            error={"kind": "rate_limited"},
+            retry_after=timedelta(0),
+        )
+    assert stage.attempt(claim.attempt_id).finished_at
+    assert today(stage) == (0, 0)
+    assert tuple(stage.row("select * from forebay._spent_today(null, 'c', forebay._now())")) == (
+        0,
+        0,
+    )
+
+
+def test_the_next_day_knows_nothing_of_what_nobody_told(stage: Stage) -> None:
+    """Its expected cost counts on the day of its end."""
     assert stage.clock
     dollars(stage)
     stage.agent(max_usd_per_day=Decimal(1))
-    stage.enqueue(estimated_tokens=100_000)
-    worker.release(stage.db, attempt_id=stage.claim_one().attempt_id, reason="refused")
-    assert today(stage) == (0, 0)
-    refused = stage.claim_one().attempt_id
-    report.fail(
-        stage.db,
-        attempt_id=refused,
-        error={"kind": "rate_limited"},
-        retry_after=timedelta(0),
-    )
-    assert today(stage) == (0, 0)
-    report.complete(stage.db, attempt_id=stage.claim_one().attempt_id, result={})
+    attempt = running(stage, estimated_tokens=100_000)
+    report.complete(stage.db, attempt_id=attempt, result={})
     assert today(stage) == (0, 1)
     stage.clock.set(MIDNIGHT)
     assert today(stage) == (0, 0)
+
+
+HISTORY = """
+insert into forebay.task_attempts
+select (jsonb_populate_record(a, jsonb_build_object(
+    'attempt_id', a.attempt_id + n, 'attempt_no', n + 1, 'launch_token', n, 'status', 'failed',
+    'started_at', a.started_at - interval '6 h', 'finished_at', a.started_at - n * interval '1 s'
+))).*
+from forebay.task_attempts as a, generate_series(1, 5000) as n
+"""
+
+
+def test_what_a_cap_reads_does_not_grow_with_history(stage: Stage) -> None:
+    """5,000 attempts of the days before, whose cost nobody told, add no pages to read."""
+    stage.clock.set(MIDNIGHT)
+    dollars(stage)
+    stage.agent(max_usd_per_day=Decimal(2))
+    operator.register_customer(stage.db, customer="c", max_usd_per_day=Decimal(1))
+    running(stage, customer="c", estimated_tokens=100_000)
+    stage.superuser.execute("set enable_seqscan = off; set enable_hashjoin = off")
+    looks = [
+        "select * from forebay._spent_today('a', null, forebay._now())",
+        "select * from forebay._spent_today(null, 'c', forebay._now())",
+        "select forebay._capped_customers(forebay._now())",
+    ]
+    before = [[pages(stage.superuser, look) for look in looks] for _ in range(2)][-1]  # warm
+    assert stage.superuser.execute(HISTORY).rowcount == 5000
+    after = [[pages(stage.superuser, look) for look in looks] for _ in range(2)][-1]
+    assert all(late < early + 30 for early, late in zip(before, after, strict=True)), (
+        before,
+        after,
+    )

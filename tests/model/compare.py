@@ -72,7 +72,7 @@ USE_COLUMNS = (
     "is_usage_known",
 )
 REFUSAL_COLUMNS = ("in_flight", "share")
-REFUSAL_TIMES = ("refused_at", "paused_until", "lowered_at")
+REFUSAL_TIMES = ("paused_until", "lowered_at")
 
 
 def effects(rows: list[Row], expected: Iterable[tuple[int, str | None, str]]) -> None:

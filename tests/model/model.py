@@ -153,20 +153,18 @@ class Model:
         last, until = agent.last_refusal, self.now + wait
         share = last.share_at(self.now) if last else Fraction(1)
         if last and attempt.started_at <= last.lowered_at and share == last.share:
-            agent.refusals.append(replace(last, refused_at=self.now, paused_until=until))
+            agent.refusals.append(replace(last, paused_until=until))
             return
         in_flight = len(self.open_attempts(agent.name)) + 1
         if last and share < 1:
             in_flight = max(in_flight, last.in_flight)
-        halved = max(LEAST_SHARE, share / 2)
-        agent.refusals.append(Refusal(in_flight, self.now, until, halved, self.now))
+        halved = max(LEAST_SHARE, Fraction(int(share / 2 * 1000), 1000))
+        agent.refusals.append(Refusal(in_flight, until, halved, self.now))
 
     def forget_refusals(self) -> None:
         """Drop the refusals that lower nothing any more."""
         for agent in self.agents.values():
-            agent.refusals = [
-                r for r in agent.refusals if r.paused_until >= self.now - timedelta(minutes=5)
-            ]
+            agent.refusals = [r for r in agent.refusals if r.share_at(self.now) < 1]
 
     # Tasks
 

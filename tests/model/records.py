@@ -62,7 +62,6 @@ class Refusal:
     """A provider's refusal: until when nothing starts, and what the limits were lowered to."""
 
     in_flight: int
-    refused_at: datetime
     paused_until: datetime
     share: Fraction
     lowered_at: datetime

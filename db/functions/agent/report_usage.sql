@@ -53,7 +53,7 @@ begin
     where a.attempt_id = p_attempt_id;
     perform forebay._spend(p_attempt_id);
     perform forebay._measure(p_attempt_id);
-    perform forebay._settle(v_attempt);
+    perform forebay._settle(p_attempt_id);
     return v_changed;
 end;
 $function$;

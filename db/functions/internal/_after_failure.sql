@@ -15,10 +15,10 @@ as $function$
 -- Move a task whose attempt reported a failure, by what error_policies says of the error's kind.
 --
 -- A kind that spends no attempt defers the task as long as its deferrals are within the agent's bounds; after that it spends
--- one as any other. A final kind ends the task whatever p_retryable says.
+-- one as any other; either way the provider is not paid for it. A final kind ends the task whatever p_retryable says.
 --
 -- Returns  the task's status after it
--- Writes   forebay.tasks, forebay.refusals
+-- Writes   forebay.tasks, forebay.refusals, forebay.task_attempts.expected_usd
 declare
     v_policy    forebay.error_policies;
     v_wait      interval;
@@ -29,6 +29,9 @@ begin
     v_may_retry := p_retryable and not v_policy.is_final;
     if v_policy.pauses = 'always' or v_policy.pauses = 'when told' and p_retry_after is not null then
         perform forebay._refuse(p_attempt, p_agent, p_error ->> 'quota', v_wait);
+    end if;
+    if not v_policy.spends_attempt then
+        update forebay.task_attempts as a set expected_usd = 0 where a.attempt_id = p_attempt.attempt_id;
     end if;
     if v_may_retry and not v_policy.spends_attempt and forebay._may_defer(p_agent, p_task, forebay._now()) then
         return forebay._defer(p_task, p_agent, p_error, v_wait);

@@ -20,19 +20,13 @@ begin
         from (
             select s.customer, sum(s.usd) as usd
             from (
-                select d.customer, d.usd from forebay.daily_spend as d where d.day = v_day
+                select r.customer, r.usd from forebay._recorded_usd(v_day) as r
                 union all
-                select e.customer, e.usd from forebay.spend_entries as e where forebay._utc_day(e.spent_at) = v_day
-                union all
-                select a.customer, greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0)
-                from forebay.task_attempts as a
-                where a.finished_at is null and a.customer is not null
-                union all
-                select a.customer, a.expected_usd
+                select p.customer, p.usd
                 from forebay.agents as g
-                inner join forebay.task_attempts as a on a.agent = g.agent
-                where a.customer is not null and a.finished_at >= v_since and a.finished_at is not null
-                    and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released' and not forebay._is_refused(a.error)
+                cross join lateral (
+                    select a.customer, a.usd from forebay._projected_usd(v_since) as a where a.agent = g.agent offset 0
+                ) as p
             ) as s
             group by s.customer
         ) as spent

@@ -32,10 +32,11 @@ begin
             when v_is_late or p_outcome.outcome = 'fail' then 'failed'
             else 'lost'
         end,
-        error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = not p_outcome.is_ended
+        error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = not p_outcome.is_ended,
+        expected_usd = case when v_is_unspent then 0 else a.expected_usd end
     where a.attempt_id = p_attempt.attempt_id;
     if v_is_unspent then
-        perform forebay._settle(p_attempt, true);
+        perform forebay._settle(p_attempt.attempt_id, true);
     end if;
     v_status := forebay._give_back(
         p_task, p_agent, v_error,

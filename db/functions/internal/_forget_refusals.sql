@@ -5,7 +5,7 @@ create or replace function forebay._forget_refusals(p_now timestamptz)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Remove the refusals that count no more: five minutes after its pause a share is whole again.
+-- Remove the refusals that count no more, since their share is whole again.
 --
 -- Writes  forebay.refusals
 -- Locks   the refusals, skipping what somebody else holds
@@ -13,10 +13,10 @@ begin
     delete from forebay.refusals as r
     where r.refusal_id in (
         select p.refusal_id from forebay.refusals as p
-        where p.paused_until < p_now - interval '5 minutes'
+        where forebay._share(p, p_now) = 1
         for update skip locked
     );
 end;
 $function$;
 
-comment on function forebay._forget_refusals is 'Remove the refusals that count no more: five minutes after its pause a share is whole again.';
+comment on function forebay._forget_refusals is 'Remove the refusals that count no more, since their share is whole again.';

@@ -7,7 +7,7 @@ create or replace function forebay._get_effective(p_agent text, p_now timestampt
 as $function$
 -- The agent with the limits and the pause that hold at p_now: as configured, and as a provider's refusals lower them.
 --
--- Where neither the agent nor a quota limits what runs at once, what ran when the provider refused is the limit to start from.
+-- An agent without a limit of tasks at once starts from what ran when the provider refused.
 --
 -- Errors  22023  p_agent is null
 --         QF301  there is no such agent

@@ -69,7 +69,7 @@ begin
         v_status := forebay._after_failure(v_attempt, v_task, v_agent, p_error, p_retryable, p_retry_after);
         v_effect := case v_status when 'failed' then 'failed' else 'retrying' end;
     end if;
-    perform forebay._settle(v_attempt);
+    perform forebay._settle(p_attempt_id);
     return (p_attempt_id, v_status, v_effect)::forebay.reported_attempt;
 end;
 $function$;

@@ -1,4 +1,4 @@
-create or replace function forebay._settle(p_attempt forebay.task_attempts, p_is_release boolean default false)
+create or replace function forebay._settle(p_attempt_id bigint, p_is_release boolean default false)
     returns void
     language plpgsql
     volatile
@@ -12,7 +12,7 @@ as $function$
 --
 -- Writes  forebay.agent_settlements, forebay.task_attempts.charged_tokens
 declare
-    v_attempt forebay.task_attempts := forebay._get_attempt(p_attempt.attempt_id);
+    v_attempt forebay.task_attempts := forebay._get_attempt(p_attempt_id);
     v_used    bigint := v_attempt.used_input_tokens + v_attempt.used_output_tokens;
     v_actual  bigint := case
         when v_attempt.finished_at is not null and v_attempt.is_usage_known then v_used
@@ -27,7 +27,7 @@ begin
     select v_attempt.agent, v_attempt.charged_tokens - v_actual, forebay._now()
     from forebay.agent_budgets as b
     where b.agent = v_attempt.agent and b.limited_since <= v_attempt.started_at;
-    update forebay.task_attempts as a set charged_tokens = v_actual where a.attempt_id = v_attempt.attempt_id;
+    update forebay.task_attempts as a set charged_tokens = v_actual where a.attempt_id = p_attempt_id;
 end;
 $function$;
 

@@ -46,8 +46,8 @@ begin
     v_call.input_tokens := coalesce(p_new.input_tokens - coalesce(p_old.input_tokens, v_grant.input_tokens, 0), 0);
     v_call.output_tokens := coalesce(p_new.output_tokens - coalesce(p_old.output_tokens, v_grant.output_tokens, 0), 0);
 
-    insert into forebay.quota_settlements (quota, called_at, requests, input_tokens, output_tokens, settled_at)
-    select q.quota, v_call.called_at, v_call.requests, v_call.input_tokens, v_call.output_tokens, forebay._now()
+    insert into forebay.quota_settlements (quota, called_at, requests, input_tokens, output_tokens)
+    select q.quota, v_call.called_at, v_call.requests, v_call.input_tokens, v_call.output_tokens
     from forebay.quotas as q
     where q.quota = any(v_quotas) and (v_call.requests, v_call.input_tokens, v_call.output_tokens) <> (0, 0, 0);
 end;

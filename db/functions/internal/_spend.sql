@@ -27,9 +27,9 @@ begin
         from calls as c
         where u.attempt_id = p_attempt_id and u.source = c.source and u.call_id = c.call_id
     )
-    insert into forebay.spend_entries (attempt_id, agent, customer, spent_at, usd)
+    insert into forebay.spend_entries (agent, customer, spent_at, usd)
     select
-        p_attempt_id, c.agent, c.customer, min(c.called_at), sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0))
+        c.agent, c.customer, min(c.called_at), sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0))
     from calls as c
     group by c.agent, c.customer, forebay._utc_day(c.called_at)
     having sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0)) <> 0;

@@ -7,8 +7,8 @@ create or replace function forebay._throttle(p_agent forebay.agents, p_now times
 as $function$
 -- What a provider's refusals mean for the agent at p_now.
 --
--- Those that name no quota count for the agent alone, those of a quota for all who draw on it: the longest pause and the
--- smallest share hold.
+-- Those without a quota pause it and lower its own limits. Those of a quota lower the quota, and pause all who draw on it.
+-- The longest pause holds.
 declare
     v_throttle forebay.throttle := forebay._throttled_by(forebay._last_refusal(p_agent.agent, null), p_now);
     v_other    forebay.throttle;
@@ -16,7 +16,6 @@ declare
 begin
     foreach v_quota in array p_agent.quotas loop
         v_other := forebay._quota_throttle(v_quota, p_now);
-        v_throttle.share := least(v_throttle.share, v_other.share);
         if v_other.paused_until > coalesce(v_throttle.paused_until, '-infinity') then
             v_throttle.paused_until := v_other.paused_until;
             v_throttle.reason := v_other.reason;

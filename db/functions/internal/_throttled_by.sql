@@ -17,7 +17,7 @@ begin
         case when p_refusal.paused_until > p_now then p_refusal.paused_until end,
         case when p_refusal.paused_until > p_now then v_reason end,
         v_share,
-        case when v_share < 1 and p_refusal.quota is null then p_refusal.in_flight end
+        case when v_share < 1 then p_refusal.in_flight end
     )::forebay.throttle;
 end;
 $function$;

@@ -36,7 +36,7 @@ begin
     if (v_held.attempt).finished_at is not null then
         update forebay.task_attempts as a set is_stop_pending = false where a.attempt_id = p_attempt_id;
         perform forebay._settle(
-            v_held.attempt, (v_held.attempt).status = 'cancelled' and (v_held.attempt).is_stop_pending
+            p_attempt_id, (v_held.attempt).status = 'cancelled' and (v_held.attempt).is_stop_pending
         );
         return (v_held.task).status;
     end if;
@@ -44,10 +44,10 @@ begin
     v_agent := forebay._get_agent((v_held.attempt).agent);
     v_is_spent := (v_held.task).release_count >= v_agent.max_releases;
     update forebay.task_attempts as a
-    set status = 'released', finished_at = greatest(v_now, a.started_at),
+    set status = 'released', finished_at = greatest(v_now, a.started_at), expected_usd = 0,
         error = jsonb_build_object('kind', 'released', 'message', left(p_reason, 2000))
     where a.attempt_id = p_attempt_id;
-    perform forebay._settle(v_held.attempt, true);
+    perform forebay._settle(p_attempt_id, true);
     return forebay._give_back(
         v_held.task, v_agent,
         jsonb_build_object('kind', 'infrastructure', 'message', format('handed back too often: %s', left(p_reason, 2000))),

@@ -76,10 +76,18 @@ FAULTS = [
     ),
     Fault(
         "what nobody told is free",
-        f"{INTERNAL}/_capped_customers.sql",
-        "select a.customer, a.expected_usd\n",
-        "select a.customer, 0\n",
+        f"{INTERNAL}/_projected_usd.sql",
+        "select a.agent, a.customer, a.expected_usd\n",
+        "select a.agent, a.customer, 0\n",
         spending.test_co3_what_nobody_told_counts_as_expected,
         ("lost",),
+    ),
+    Fault(
+        "a refusal is paid for",
+        f"{INTERNAL}/_after_failure.sql",
+        "if not v_policy.spends_attempt then",
+        "if false then",
+        spending.test_what_ended_for_nothing_costs_nothing,
+        ("last refusal",),
     ),
 ]

@@ -73,8 +73,8 @@ FAULTS = [
     Fault(
         "halved to nothing",
         f"{INTERNAL}/_refuse.sql",
-        "greatest(0.1, v_share * 0.5)",
-        "v_share * 0.5",
+        "greatest(0.1, trunc(",
+        "(trunc(",
         refusals.test_what_was_claimed_at_the_lower_limit_halves_again,
     ),
     Fault(
@@ -88,9 +88,31 @@ FAULTS = [
     Fault(
         "a refusal of a quota is one agent's",
         f"{INTERNAL}/_refuse.sql",
-        "p_agent.agent, v_quota, p_attempt",
-        "p_agent.agent, null, p_attempt",
+        "p_agent.agent, v_quota, v_refusal.in_flight",
+        "p_agent.agent, null, v_refusal.in_flight",
         refusals.test_a_refusal_pauses_all_agents_of_its_quota_and_no_other,
+    ),
+    Fault(
+        "a quota's refusal halves",
+        f"{INTERNAL}/_refuse.sql",
+        "case when v_quota is null then 0.5 else 0.9 end",
+        "0.5",
+        refusals.test_a_refusal_of_a_quota_lowers_the_quota_alone_by_a_tenth,
+    ),
+    Fault(
+        "a quota's refusal lowers its agents too",
+        f"{INTERNAL}/_throttle.sql",
+        "        if v_other.paused_until >",
+        "        v_throttle.share := least(v_throttle.share, v_other.share);\n"
+        "        if v_other.paused_until >",
+        refusals.test_a_refusal_of_a_quota_lowers_the_quota_alone_by_a_tenth,
+    ),
+    Fault(
+        "refusals forgotten while they lower",
+        f"{INTERNAL}/_forget_refusals.sql",
+        "where forebay._share(p, p_now) = 1",
+        "where p.paused_until < p_now",
+        refusals.test_what_counts_no_more_is_forgotten,
     ),
     Fault(
         "a refusal concerns everybody",

@@ -110,7 +110,7 @@ select is(
 );
 select results_eq(
     $$ select t.attempt_count, t.deferral_count, r.paused_until
-    from forebay.tasks as t inner join forebay.refusals as r on r.attempt_id = 105 where t.task_id = 5 $$,
+    from forebay.tasks as t cross join forebay.refusals as r where t.task_id = 5 $$,
     $$ values (0, 1, noon('30 s')) $$,
     'without having spent an attempt, and the agent pauses'
 );

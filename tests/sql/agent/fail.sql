@@ -95,10 +95,8 @@ select results_eq(
     'which waits a minute when no time is named'
 );
 select results_eq(
-    $$ select agent, quota, attempt_id, in_flight, refused_at, paused_until, share, lowered_at
-    from forebay.refusals $$,
-    $$ select 'a', null::text, attempt_id, 2, noon('2 hours'), noon('2 hours 1 min'), 0.5, noon('2 hours')
-    from forebay.task_attempts where task_id = 8 $$,
+    $$ select agent, quota, in_flight, paused_until, share, lowered_at from forebay.refusals $$,
+    $$ values ('a', null::text, 2, noon('2 hours 1 min'), 0.5, noon('2 hours')) $$,
     'and is noted: the agent pauses, and then goes on with half of its limits'
 );
 

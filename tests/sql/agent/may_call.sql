@@ -100,8 +100,8 @@ select results_eq(
     $$ select count(*) from forebay.attempt_calls where attempt_id = 104 $$, array[0]::bigint[], 'and nothing is noted'
 );
 select given($$
-    insert into forebay.refusals (agent, in_flight, refused_at, lowered_at, share, paused_until)
-    values ('free', 1, noon(), noon(), 0.5, noon('2 minutes'))
+    insert into forebay.refusals (agent, in_flight, lowered_at, share, paused_until)
+    values ('free', 1, noon(), 0.5, noon('2 minutes'))
 $$);
 select results_eq(
     $$ select decision, waits, quota from forebay.may_call(104, 1) $$,

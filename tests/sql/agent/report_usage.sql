@@ -74,9 +74,9 @@ select results_eq(
     'a call is priced when all that its price needs is known'
 );
 select results_eq(
-    $$ select a.cost_usd, e.attempt_id, e.agent, e.customer, e.spent_at, e.usd
+    $$ select a.cost_usd, e.agent, e.customer, e.spent_at, e.usd
     from forebay.task_attempts as a, forebay.spend_entries as e $$,
-    $$ values (0.0245, 101::bigint, 'a', '', noon(), 0.0245) $$,
+    $$ values (0.0245, 'a', '', noon(), 0.0245) $$,
     'its cost is the attempt''s, and spent'
 );
 select throws_ok($$ select forebay.report_usage(101, null) $$, '22023', null, 'usage is given');

@@ -43,8 +43,8 @@ select results_eq(
 );
 set local role forebay_owner;
 select given($$
-    insert into forebay.refusals (agent, quota, in_flight, refused_at, lowered_at, share, paused_until)
-    values ('a', 'q', 1, noon(), noon(), 0.5, noon('2 minutes'))
+    insert into forebay.refusals (agent, quota, in_flight, lowered_at, share, paused_until)
+    values ('a', 'q', 1, noon(), 0.5, noon('2 minutes'))
 $$);
 set local role forebay_viewer;
 select results_eq(
