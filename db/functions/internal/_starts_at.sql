@@ -5,43 +5,23 @@ create or replace function forebay._starts_at(p_task forebay.tasks, p_now timest
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The earliest moment within 34 years at which a dequeue would take the task if nothing else changes; null when there is none.
+-- The earliest moment at which a dequeue would take a task that waits, if nothing else changes; null when others decide it.
 --
--- No formula: the rule itself is asked at moments that lie further and further ahead, and between the last no and the first
--- yes the moment is halved out, to the microsecond. What time alone brings (a pause that ends, a bucket that refills, a
--- window that moves on, the next day) never takes room away.
+-- No formula: the rule itself is asked about later moments. First for the task alone: what time brings (a pause that ends,
+-- a bucket that refills, a window that moves on, the next day) never takes its room away. Then beside those before it,
+-- which it may pass at that moment, and later no more.
 declare
-    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
-    v_no    timestamptz := p_now;
-    v_yes   timestamptz;
-    v_half  timestamptz;
+    v_alone timestamptz := case
+        when forebay._may_start(p_task, p_now, true) then p_now
+        else forebay._first_start(p_task, p_now, p_now, true)
+    end;
 begin
-    for v_yes in
-        select distinct m.at from (
-            select p_now + make_interval(secs => 4.0 ^ n) as at from generate_series(-1, 15) as n
-            union all
-            select unnest(array[p_task.available_at, v_agent.paused_until, date_trunc('day', p_now, 'UTC') + interval '24 hours'])
-        ) as m
-        where m.at > p_now and m.at < 'infinity'
-        order by m.at
-    loop
-        if forebay._may_start(p_task, v_yes) then
-            loop
-                v_half := v_no + make_interval(secs => extract(epoch from v_yes - v_no)::double precision / 2);
-                exit when v_half in (v_no, v_yes);
-                if forebay._may_start(p_task, v_half) then
-                    v_yes := v_half;
-                else
-                    v_no := v_half;
-                end if;
-            end loop;
-            return v_yes;
-        end if;
-        v_no := v_yes;
-    end loop;
-    return null;
+    if v_alone > p_now and forebay._may_start(p_task, v_alone, false) then
+        return v_alone;
+    end if;
+    return case when v_alone is not null then forebay._first_start(p_task, p_now, v_alone, false) end;
 end;
 $function$;
 
 comment on function forebay._starts_at is
-'The earliest moment within 34 years at which a dequeue would take the task if nothing else changes; null when there is none.';
+'The earliest moment at which a dequeue would take a task that waits, if nothing else changes; null when others decide it.';

@@ -61,6 +61,8 @@ DETAIL: output.Columns = {
     "locked by": "locked_by",
     "attempts": "attempt_count",
     "releases": "release_count",
+    "deferrals": lambda row: row.deferral_count or None,
+    "deferred since": "deferred_since",
     "confidence": "confidence",
     "error": lambda row: error_text(row.error),
     "reprocess of": "reprocess_of",

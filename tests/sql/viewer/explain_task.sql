@@ -1,6 +1,6 @@
 -- explain_task: why a task waits, and until when.
 begin;
-select plan(32);
+select plan(33);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -188,6 +188,17 @@ select matches(
     (forebay.explain_task(25)).explanation,
     '^Agent j runs 3 of 2 tasks at once \(configured: 4\); room is expected at 13:03:31 UTC\.$',
     'also one that refusals have lowered'
+);
+select given($$
+    select forebay.register_agent('k', p_max_tpm => 1200);
+    select forebay.enqueue('k', '{}', p_estimated_tokens => 800), forebay.enqueue('k', '{}', p_estimated_tokens => 400),
+        forebay.enqueue('k', '{}', p_estimated_tokens => 400), forebay.enqueue('k', '{}', p_estimated_tokens => 300);
+    select forebay.dequeue('w', '{k}')
+$$);
+select results_eq(
+    $$ select reason, waiting_until from forebay.explain_task(31) $$,
+    $$ values ('out_of_tokens', noon('3669 s')) $$,
+    'a small task may pass before there is room for those before it'
 );
 select throws_ok($$ select forebay.explain_task(999) $$, 'QF303', null, 'an unknown task');
 select throws_ok($$ select forebay.explain_task(null) $$, '22023', null, 'a task is given');
