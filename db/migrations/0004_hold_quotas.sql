@@ -437,7 +437,7 @@ comment on type forebay.quota_room is
 'Inside: how much of a limit is left to new tasks within so many seconds from now.';
 
 create type forebay.lined_up as (
-    task_id bigint, priority integer, created_at timestamptz, customer text, waited interval, estimated_tokens bigint,
+    task_id bigint, priority integer, customer text, waited interval, estimated_tokens bigint,
     uses forebay.expected_use
 );
 comment on type forebay.lined_up is 'Inside: a task in line; priority has what it gained by waiting.';

@@ -26,7 +26,7 @@ begin
             nextval('forebay.task_attempts_attempt_id_seq') as attempt_id,
             'fb-' || gen_random_uuid() as launch_token
         from unnest(p_line) with ordinality as l (
-            task_id, priority, created_at, customer, waited, estimated_tokens, uses, place
+            task_id, priority, customer, waited, estimated_tokens, uses, place
         )
     ), claimed as (
         update forebay.tasks as t

@@ -12,7 +12,7 @@ as $function$
 -- The task as it stands in line; where nobody weighs what it will use (p_learned is null), that is its estimate, a fifth of
 -- it output.
 select (
-    p_task.task_id, forebay._effective_priority(p_agent, p_task, p_now), p_task.created_at, p_task.customer,
+    p_task.task_id, forebay._effective_priority(p_agent, p_task, p_now), p_task.customer,
     greatest(interval '0', p_now - greatest(p_task.created_at, p_task.available_at)),
     forebay._estimate(p_agent, p_task),
     case
