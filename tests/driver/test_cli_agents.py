@@ -89,7 +89,8 @@ def test_agent_set_shows_the_definition(cli: Cli) -> None:
 
 def test_a_local_agent_needs_an_entry_point(cli: Cli) -> None:
     """It is asked for once; later changes may leave it out."""
-    assert cli("agent", "set", "classify", "--launcher", "local").code == 2
+    refused = cli("agent", "set", "classify", "--launcher", "local")
+    assert (refused.code, "needs entry_point, such as" in refused.err) == (1, True)
     assert cli("agent", "list", "--json").json == []
     local = ("--launcher", "local", "--entry-point", "parse_document")
     assert cli("agent", "set", "classify", *local).code == 0

@@ -163,10 +163,6 @@ def set_(
             for name, value in given.items()
             if value is not None
         }
-        if definition.get("launcher") == "local" and not definition.get("entry_point"):
-            raise typer.BadParameter(
-                "--launcher local needs --entry-point, such as parse_document."
-            )
         operator.register_agent(conn, agent=agent, reason=reason, actor=person(), **definition)
         states = viewer.agent_status(conn, agents=[agent])
     if as_json:

@@ -80,7 +80,7 @@ def _as_typed(text: str | None) -> str | None:
     """Return the database's text with the names that a person types here in place of SQL's."""
     for function, command in COMMANDS.items():
         text = text and text.replace(f"forebay.{function}", f"'forebay {command}'")
-    return text and re.sub(r"\bp_(?=[a-z_]+ (must|may) )", "", text)
+    return text and re.sub(r"\bp_(?=[a-z_]+ (must|may) )|(?<=needs )p_", "", text)
 
 
 def _role_for(refusal: str) -> str:
