@@ -85,6 +85,7 @@ add column used_output_tokens     bigint   not null default 0,
 add column used_calls             integer  not null default 0,
 add column is_usage_known         boolean  not null default false,
 add column cost_usd               numeric,
+add column is_cost_known          boolean  not null default false,
 add column asks_first             boolean  not null default false,
 add column call_asked_at          timestamptz,
 add column call_input_tokens      bigint,
@@ -102,6 +103,7 @@ comment on column forebay.task_attempts.used_input_tokens is
 comment on column forebay.task_attempts.is_usage_known is 'Every reported call says its input and its output tokens.';
 comment on column forebay.task_attempts.cost_usd is
 'What its reported calls cost as far as known; null when nothing is.';
+comment on column forebay.task_attempts.is_cost_known is 'The cost of every reported call is known.';
 comment on column forebay.task_attempts.asks_first is
 'It has called may_call: its calls wait for their turn by themselves.';
 comment on column forebay.task_attempts.call_asked_at is
@@ -117,10 +119,11 @@ create index task_attempts_asking on forebay.task_attempts (call_quota, call_ask
 where call_quota is not null and finished_at is null;
 create index task_attempts_open_of_customer on forebay.task_attempts (customer)
 where finished_at is null and customer is not null;
-create index task_attempts_unpriced on forebay.task_attempts (agent, finished_at)
-where finished_at is not null and cost_usd is null and expected_usd > 0;
-create index task_attempts_unpriced_of_customer on forebay.task_attempts (customer, finished_at)
-where finished_at is not null and cost_usd is null and expected_usd > 0 and customer is not null;
+create index task_attempts_untold on forebay.task_attempts (agent, finished_at)
+where finished_at is not null and expected_usd > 0 and (not is_cost_known or reported_at is null);
+create index task_attempts_untold_of_customer on forebay.task_attempts (customer, finished_at)
+where finished_at is not null and expected_usd > 0 and (not is_cost_known or reported_at is null)
+and customer is not null;
 
 alter table forebay.attempt_usage add column pages numeric;
 alter table forebay.attempt_usage add column usd numeric;

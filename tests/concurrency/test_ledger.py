@@ -30,6 +30,11 @@ class Call:
     numbers: dict[str, Any]
     usd: Decimal | None = None
 
+    def is_empty(self) -> bool:
+        """Whether it is known to have used nothing."""
+        tokens = [self.numbers.get("input_tokens"), self.numbers.get("output_tokens")]
+        return tokens == [0, 0] and not self.numbers.get("pages")
+
 
 @dataclass
 class Attempt:
@@ -67,11 +72,11 @@ class Attempt:
 
     def unpaid(self, today: date) -> Decimal:
         """Return what it may cost beyond its known costs."""
-        costs = [usd for _, usd in self.costs()]
-        if self.finished_at is None:
-            return max(self.expected_usd - sum(costs), Decimal(0))
-        is_untold = not costs and self.finished_at.date() == today
-        return self.expected_usd if is_untold else Decimal(0)
+        calls = self.counted()
+        is_told = bool(calls) and all(call.usd is not None or call.is_empty() for call in calls)
+        if self.finished_at and (is_told or self.finished_at.date() != today):
+            return Decimal(0)
+        return max(self.expected_usd - sum(usd for _, usd in self.costs()), Decimal(0))
 
 
 @dataclass

@@ -255,7 +255,7 @@ def test_a_task_dearer_than_the_whole_cap_waits(stage: Stage, cap: Decimal) -> N
 
 @pytest.mark.parametrize("end", ["lost", "completed", "failed", "cancelled"])
 def test_co3_what_nobody_told_counts_as_expected(stage: Stage, end: str) -> None:
-    """An agent that reports no usage is not free of its cap; a late report puts it right."""
+    """An agent that reports no usage is not free of its cap; late reports put it right."""
     assert stage.clock
     dollars(stage)
     stage.agent(max_usd_per_day=Decimal(2), on_lost_lease="fail", max_attempts=1)
@@ -274,8 +274,32 @@ def test_co3_what_nobody_told_counts_as_expected(stage: Stage, end: str) -> None
     assert today(stage) == (0, 1)
     assert stage.claim() == []
     assert stage.value("select forebay._capped_customers(forebay._now())") == ["c"]
-    use(stage, claim.attempt_id, cost_usd=0)
-    assert today(stage) == (0, 0)
+    use(stage, claim.attempt_id, cost_usd=0.25)
+    is_told = end in ("completed", "failed")
+    assert today(stage) == (Decimal("0.25"), Decimal("0") if is_told else Decimal("0.75"))
+    report.fail(stage.db, attempt_id=claim.attempt_id, error={"kind": "late"})
+    assert today(stage) == (Decimal("0.25"), 0)
+
+
+def test_co3_one_known_call_does_not_make_the_others_free(stage: Stage) -> None:
+    """Beside a call of unknown cost the expected cost stays, less what is known, until it is told.
+
+    A call that is known to have used nothing, such as a refused one, needs no price.
+    """
+    assert stage.clock
+    dollars(stage)
+    stage.agent(max_usd_per_day=Decimal(1))
+    attempt = running(stage, estimated_tokens=100_000)
+    tokens = {"input_tokens": 10_000, "output_tokens": 0}
+    use(stage, attempt, "known", **tokens)
+    use(stage, attempt, "refused", model="unpriced", input_tokens=0, output_tokens=0)
+    use(stage, attempt, "unknown", model="unpriced", **tokens)
+    report.complete(stage.db, attempt_id=attempt, result={})
+    assert today(stage) == (Decimal("0.1"), Decimal("0.9"))
+    stage.enqueue(estimated_tokens=1000)
+    assert stage.claim() == []
+    use(stage, attempt, "unknown", cost_usd=0.2)
+    assert today(stage) == (Decimal("0.3"), 0)
     stage.claim_one()
 
 

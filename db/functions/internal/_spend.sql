@@ -7,9 +7,10 @@ create or replace function forebay._spend(p_attempt_id bigint)
 as $function$
 -- Bring what the attempt cost up to date, and note the difference as spent; the caller holds its row.
 --
--- The calls of the more complete source count, never of two. Each is spent on the UTC day that it was made.
+-- The calls of the more complete source count, never of two. Each is spent on the UTC day that it was made. A call that used
+-- nothing needs no price.
 --
--- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts.cost_usd
+-- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts
 declare
     v_source text := forebay._usage_source(p_attempt_id);
 begin
@@ -35,9 +36,17 @@ begin
     having sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0)) <> 0;
 
     update forebay.task_attempts as a
-    set cost_usd = known.usd
-    from (select sum(u.counted_usd) as usd from forebay.attempt_usage as u where u.attempt_id = p_attempt_id) as known
-    where a.attempt_id = p_attempt_id and a.cost_usd is distinct from known.usd;
+    set cost_usd = known.usd, is_cost_known = known.is_all
+    from (
+        select
+            sum(u.usd) as usd,
+            coalesce(bool_and(
+                u.usd is not null or coalesce(u.input_tokens + u.output_tokens + coalesce(u.pages, 0) = 0, false)
+            ), false) as is_all
+        from forebay.attempt_usage as u
+        where u.attempt_id = p_attempt_id and u.source = v_source
+    ) as known
+    where a.attempt_id = p_attempt_id and (a.cost_usd, a.is_cost_known) is distinct from (known.usd, known.is_all);
 end;
 $function$;
 

@@ -13,7 +13,7 @@ create or replace function forebay.lift_spend_cap(
 as $function$
 -- Let an agent or a customer spend so much more than its cap, today (UTC) alone; null means without end.
 --
--- Lifts of one day add up. To take one back, set the cap anew: a lift stays.
+-- Lifts of one day add up; an amount after a lift without end replaces it, so that 0 takes it back.
 --
 -- Returns    the cap of today with all lifts, Infinity when it has no end
 -- Writes     forebay.spend_lifts, forebay.audit_log
@@ -44,7 +44,7 @@ begin
     insert into forebay.spend_lifts as l (day, agent, customer, extra_usd, lifted_at)
     values (forebay._utc_day(v_now), v_agent, v_customer, coalesce(p_extra_usd, 'Infinity'), v_now)
     on conflict (day, agent, customer) do update set
-        extra_usd = l.extra_usd + excluded.extra_usd, lifted_at = excluded.lifted_at;
+        extra_usd = case when l.extra_usd = 'Infinity' then 0 else l.extra_usd end + excluded.extra_usd, lifted_at = excluded.lifted_at;
     perform forebay._audit(
         'lift_spend_cap', null, p_agent, p_reason, p_actor,
         jsonb_build_object('customer', p_customer, 'extra_usd', p_extra_usd)

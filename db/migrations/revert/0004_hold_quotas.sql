@@ -10,13 +10,13 @@ forebay.customers, forebay.error_policies, forebay.refusals, forebay.attempt_cal
 forebay.quota_slots, forebay.quota_limits, forebay.quotas;
 alter table forebay.attempt_usage drop column pages, drop column usd, drop column counted_usd;
 alter table forebay.agent_budgets drop column turn;
-drop index forebay.task_attempts_asking, forebay.task_attempts_open_of_customer, forebay.task_attempts_unpriced,
-forebay.task_attempts_unpriced_of_customer,
+drop index forebay.task_attempts_asking, forebay.task_attempts_open_of_customer, forebay.task_attempts_untold,
+forebay.task_attempts_untold_of_customer,
 forebay.task_attempts_measured, forebay.task_attempts_started, forebay.tasks_shared;
 alter table forebay.task_attempts
 drop column customer, drop column expected_input_tokens, drop column expected_output_tokens, drop column expected_calls,
 drop column expected_usd, drop column used_input_tokens, drop column used_output_tokens, drop column used_calls,
-drop column is_usage_known, drop column cost_usd, drop column asks_first, drop column call_asked_at,
+drop column is_usage_known, drop column cost_usd, drop column is_cost_known, drop column asks_first, drop column call_asked_at,
 drop column call_input_tokens, drop column call_output_tokens, drop column call_quota, drop column call_wait_until,
 drop column held_up;
 alter table forebay.task_attempts set (fillfactor = 70);

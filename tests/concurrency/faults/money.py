@@ -77,10 +77,25 @@ FAULTS = [
     Fault(
         "what nobody told is free",
         f"{INTERNAL}/_projected_usd.sql",
-        "select a.agent, a.customer, a.expected_usd\n",
-        "select a.agent, a.customer, 0\n",
+        "a.finished_at is not null and a.expected_usd > 0",
+        "false",
+        spending.test_co3_what_nobody_told_counts_as_expected,
+        ("completed",),
+    ),
+    Fault(
+        "a crash is taken at its word",
+        f"{INTERNAL}/_projected_usd.sql",
+        "(not a.is_cost_known or a.reported_at is null)",
+        "not a.is_cost_known",
         spending.test_co3_what_nobody_told_counts_as_expected,
         ("lost",),
+    ),
+    Fault(
+        "one known cost speaks for all calls",
+        f"{INTERNAL}/_spend.sql",
+        "coalesce(bool_and(",
+        "coalesce(bool_or(",
+        spending.test_co3_one_known_call_does_not_make_the_others_free,
     ),
     Fault(
         "a refusal is paid for",

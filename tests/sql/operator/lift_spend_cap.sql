@@ -1,6 +1,6 @@
 -- lift_spend_cap: more than the cap, on this UTC day alone.
 begin;
-select plan(17);
+select plan(18);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -11,7 +11,8 @@ set local role forebay_operator;
 select is(forebay.lift_spend_cap('a', p_extra_usd => 2.5, p_reason => 'rush', p_actor => 'ann'), 12.5, 'so much more');
 select is(forebay.lift_spend_cap('a', p_extra_usd => 1), 13.5, 'lifts of a day add up');
 select is(forebay.lift_spend_cap(p_customer => 'c'), 'Infinity'::numeric, 'null is without end');
-select is(forebay.lift_spend_cap(p_customer => 'c', p_extra_usd => 1), 'Infinity'::numeric, 'and stays so');
+select is(forebay.lift_spend_cap(p_customer => 'c', p_extra_usd => 1), 2::numeric, 'until an amount replaces it');
+select is(forebay.lift_spend_cap(p_customer => 'c'), 'Infinity'::numeric, 'and again without end');
 set local role forebay_owner;
 select results_eq(
     $$ select c.customer, c.amount, c.has from forebay._caps(forebay._get_agent('a'), '{c,d}', noon()) as c $$,
