@@ -303,6 +303,22 @@ def test_co3_one_known_call_does_not_make_the_others_free(stage: Stage) -> None:
     stage.claim_one()
 
 
+def test_co3_a_price_is_learned_where_all_of_the_cost_is_known(stage: Stage) -> None:
+    """Ten tasks that told the cost of a tenth of their tokens teach nothing; ten more do."""
+    assert stage.clock
+    dollars(stage)
+    stage.agent(max_usd_per_day=Decimal(100))
+    tokens = {"output_tokens": 0}
+    for is_told in [False] * 10 + [True] * 10:
+        attempt = running(stage, estimated_tokens=100_000)
+        assert stage.attempt(attempt).expected_usd == 1
+        use(stage, attempt, "known", input_tokens=10_000, **tokens)
+        rest = {"model": "unpriced", "input_tokens": 90_000} | tokens
+        use(stage, attempt, "rest", **rest, **({"cost_usd": 4.9} if is_told else {}))
+        report.complete(stage.db, attempt_id=attempt, result={})
+    assert stage.attempt(running(stage, estimated_tokens=100_000)).expected_usd == 5
+
+
 @pytest.mark.parametrize("end", ["release", "unspent run", "refusal", "last refusal"])
 def test_what_ended_for_nothing_costs_nothing(stage: Stage, end: str) -> None:
     """A release that reported nothing, a run that never began, and a provider's refusal."""

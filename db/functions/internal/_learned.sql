@@ -9,7 +9,8 @@ as $function$
 --
 -- Each number is the median (of an even count the lower one) over the latest 50 that succeeded and whose usage is known,
 -- so that no single one moves it far. Below 10 nothing is learned: as estimated, four fifths of it input. The ratios are in
--- thousandths, from tasks with an estimate above 0 if 10 have one; their sum is held between 100 and 10,000.
+-- thousandths, from tasks with an estimate above 0 if 10 have one; their sum is held between 100 and 10,000. A token's price
+-- is learned when all of the cost is known of 10; until then it is the dearest that is registered.
 declare
     v_agent   text := p_agent;
     v_learned forebay.learned;
@@ -25,7 +26,9 @@ begin
         percentile_disc(0.5) within group (order by l.calls),
         percentile_disc(0.5) within group (order by round((l.input + l.output) / l.seconds, 3)) filter (where l.seconds > 0),
         bool_and(l.asks_first),
-        percentile_disc(0.5) within group (order by round(l.cost_usd * 1000000 / nullif(l.input + l.output, 0), 6))
+        case when count(l.cost_usd) >= 10 then
+            percentile_disc(0.5) within group (order by round(l.cost_usd * 1000000 / nullif(l.input + l.output, 0), 6))
+        end
     into
         v_learned.samples, v_rated, v_learned.input_permille, v_learned.output_permille, v_learned.typical_input,
         v_learned.typical_output, v_learned.calls, v_learned.tokens_per_second, v_learned.asks_first,
@@ -33,7 +36,8 @@ begin
     from (
         select
             a.used_input_tokens as input, a.used_output_tokens as output, a.used_calls::numeric as calls, a.asks_first,
-            a.cost_usd, extract(epoch from a.finished_at - a.started_at - a.held_up) as seconds,
+            case when a.is_cost_known then a.cost_usd end as cost_usd,
+            extract(epoch from a.finished_at - a.started_at - a.held_up) as seconds,
             (select nullif(t.estimated_tokens, 0) from forebay.tasks as t where t.task_id = a.task_id) as estimate
         from forebay.task_attempts as a
         where a.agent = v_agent and a.status = 'succeeded' and a.is_usage_known

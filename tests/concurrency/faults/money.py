@@ -98,6 +98,13 @@ FAULTS = [
         spending.test_co3_one_known_call_does_not_make_the_others_free,
     ),
     Fault(
+        "what is half known teaches a price",
+        f"{INTERNAL}/_learned.sql",
+        "case when a.is_cost_known then a.cost_usd end",
+        "a.cost_usd",
+        spending.test_co3_a_price_is_learned_where_all_of_the_cost_is_known,
+    ),
+    Fault(
         "a refusal is paid for",
         f"{INTERNAL}/_after_failure.sql",
         "if not v_policy.spends_attempt then",
