@@ -2,7 +2,7 @@
 --
 -- requires  0003_create_row_types
 -- locks     agents, tasks, task_attempts and attempt_usage, for as long as it takes to add columns and two indexes
--- rewrites  nothing: the new columns have constant defaults
+-- rewrites  no table; it fills the new columns of calls with a cost, of attempts in flight, and of today's
 -- breaks    drivers before 0.2.0: agent_status and explain_task have more columns, register_agent more parameters
 -- revert    revert/0004_hold_quotas.sql
 
@@ -455,6 +455,70 @@ comment on type forebay.fit is
 create type forebay.opened_line as (agent forebay.agents, moved integer, room integer);
 comment on type forebay.opened_line is
 'Inside dequeue: an agent that is locked, how many tasks joined its line just now, and how many may start.';
+
+-- What was reported before this release counts as it would have since: costs of calls, what attempts in flight use and may
+-- still use, and what was spent today (UTC).
+update forebay.attempt_usage
+set usd = cost_usd
+where cost_usd is not null;
+
+update forebay.task_attempts as a
+set customer = t.customer,
+    expected_input_tokens = pg_catalog.ceil(coalesce(a.charged_tokens, a.estimated_tokens) * 0.8),
+    expected_output_tokens = coalesce(a.charged_tokens, a.estimated_tokens)
+        - pg_catalog.ceil(coalesce(a.charged_tokens, a.estimated_tokens) * 0.8)
+from forebay.tasks as t
+where t.task_id = a.task_id and (a.finished_at is null or a.is_stop_pending);
+
+with recent as (
+    select a.attempt_id, a.agent, a.started_at, t.customer
+    from forebay.task_attempts as a
+    inner join forebay.tasks as t on t.task_id = a.task_id
+    where a.finished_at is null or a.is_stop_pending
+        or a.finished_at >= pg_catalog.date_trunc('day', pg_catalog.now(), 'UTC')
+), counting as (
+    select distinct on (u.attempt_id) u.attempt_id, u.source
+    from forebay.attempt_usage as u
+    inner join recent as r on r.attempt_id = u.attempt_id
+    group by u.attempt_id, u.source
+    order by
+        u.attempt_id,
+        pg_catalog.count(*) filter (where u.input_tokens is not null and u.output_tokens is not null) desc,
+        pg_catalog.count(u.usd) desc, u.source
+), calls as (
+    update forebay.attempt_usage as u
+    set counted_usd = u.usd
+    from counting as c
+    inner join recent as r on r.attempt_id = c.attempt_id
+    where u.attempt_id = c.attempt_id and u.source = c.source
+    returning
+        u.*, r.agent, coalesce(r.customer, '') as customer,
+        (
+            greatest(r.started_at, least(u.recorded_at, coalesce(u.started_at, u.recorded_at))) at time zone 'UTC'
+        )::date as day
+), measured as (
+    update forebay.task_attempts as a
+    set used_input_tokens = used.input_tokens, used_output_tokens = used.output_tokens, used_calls = used.calls,
+        is_usage_known = used.is_known, cost_usd = used.usd, is_cost_known = used.is_cost_known
+    from (
+        select
+            c.attempt_id,
+            coalesce(pg_catalog.sum(c.input_tokens), 0)::bigint as input_tokens,
+            coalesce(pg_catalog.sum(c.output_tokens), 0)::bigint as output_tokens,
+            (pg_catalog.count(*) filter (where c.input_tokens + c.output_tokens is distinct from 0))::integer as calls,
+            pg_catalog.bool_and(c.input_tokens is not null and c.output_tokens is not null) as is_known,
+            pg_catalog.sum(c.usd) as usd,
+            pg_catalog.bool_and(c.usd is not null) as is_cost_known
+        from calls as c
+        group by c.attempt_id
+    ) as used
+    where a.attempt_id = used.attempt_id
+)
+insert into forebay.daily_spend (day, agent, customer, usd)
+select c.day, c.agent, c.customer, pg_catalog.sum(c.usd) as usd
+from calls as c
+where c.usd is not null
+group by c.day, c.agent, c.customer;
 
 do $verify$
 begin

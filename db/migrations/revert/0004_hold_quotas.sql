@@ -1,7 +1,8 @@
 -- Drop what 0004 added. The functions that use it must be gone, and those of the release before applied again after it.
 
 drop type
-forebay.task_detail, forebay.agent_state, forebay.quota_state, forebay.task_explanation, forebay.customer_state, forebay.price,
+forebay.task_detail, forebay.agent_state, forebay.quota_state, forebay.task_explanation, forebay.customer_state,
+forebay.price,
 forebay.spend_cap, forebay.call_permit, forebay.learned, forebay.throttle, forebay.quota_room,
 forebay.opened_line, forebay.lined_up, forebay.fit, forebay.expected_use;
 drop table
@@ -16,7 +17,8 @@ forebay.task_attempts_measured, forebay.task_attempts_started, forebay.tasks_sha
 alter table forebay.task_attempts
 drop column customer, drop column expected_input_tokens, drop column expected_output_tokens, drop column expected_calls,
 drop column expected_usd, drop column used_input_tokens, drop column used_output_tokens, drop column used_calls,
-drop column is_usage_known, drop column cost_usd, drop column is_cost_known, drop column asks_first, drop column call_asked_at,
+drop column is_usage_known, drop column cost_usd, drop column is_cost_known, drop column asks_first,
+drop column call_asked_at,
 drop column call_input_tokens, drop column call_output_tokens, drop column call_quota, drop column call_wait_until,
 drop column held_up;
 alter table forebay.task_attempts set (fillfactor = 70);

@@ -1,0 +1,56 @@
+"""An upgrade takes over what is in flight: who it is for, what it used, what it cost."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import psycopg
+
+from forebay import schema
+from migrations.conftest import NewDatabase, Psql
+
+RELEASE = Path(__file__).parent / "released" / "0.1.0.sql"
+USAGE = {"call_id": "1", "model": "m", "input_tokens": 4000, "output_tokens": 1000, "cost_usd": 2}
+
+
+def test_an_upgrade_from_0_1_0_keeps_usage_costs_and_customers(
+    new_database: NewDatabase, psql: Psql
+) -> None:
+    """Usage that was reported before is not refunded after, and counts against caps."""
+    dsn = new_database()
+    done = psql(dsn, RELEASE)
+    assert done.returncode == 0, done.stderr
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("set role forebay_owner")
+        conn.execute("select forebay.register_agent('a', p_max_tpm => 20000)")
+        conn.execute(
+            "select forebay.enqueue('a', '1', p_customer => 'acme', p_estimated_tokens => 5000)"
+            " from generate_series(1, 2)"
+        )
+        attempts = [
+            row[0]
+            for row in conn.execute(
+                "select attempt_id from forebay.dequeue('w', '{a}', 2) order by attempt_id"
+            )
+        ]
+        for attempt in attempts:
+            conn.execute("select forebay.report_usage(%s, %s)", [attempt, json.dumps(USAGE)])
+    schema.upgrade(dsn)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("set role forebay_owner")
+        seen = "select usd_today, in_flight_tokens, token_level from forebay.agent_status()"
+        spent, in_flight, level = conn.execute(seen).fetchone() or (0, 0, 0)
+        assert (spent, in_flight) == (Decimal(4), 10000)
+
+        conn.execute("select forebay.release(%s, 'stops')", attempts[:1])
+        *_, after = conn.execute(seen).fetchone() or (0,)
+        assert after - level < 5000, "what was reported is not given back"
+
+        conn.execute("select forebay.register_customer('acme', p_max_usd_per_day => 3)")
+        customer = "select usd_today, in_use from forebay.customer_status()"
+        assert conn.execute(customer).fetchone() == (Decimal(4), 1)
+        assert conn.execute("select from forebay.dequeue('w', '{a}')").fetchall() == []
+
+        again = USAGE | {"call_id": "2", "cost_usd": 1}
+        conn.execute("select forebay.report_usage(%s, %s)", [attempts[1], json.dumps(again)])
+        assert conn.execute(customer).fetchone() == (Decimal(5), 1), "each call counts once"
