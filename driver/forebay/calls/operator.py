@@ -101,8 +101,8 @@ def lift_spend_cap(
 ) -> Decimal:
     """Allow an agent or a customer more than its cap, today (UTC) alone; None is without end.
 
-    Lifts of one day add up. Returns today's cap with them, Infinity when it has no end. Raises
-    UnknownAgentError.
+    Lifts of one day add up; an amount after one without end replaces it. Returns today's cap with
+    them, Infinity when it has no end. Raises UnknownAgentError.
     """
 
 
