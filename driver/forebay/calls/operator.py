@@ -123,7 +123,8 @@ def register_price(
 ) -> None:
     """Set what a model costs from a time (None: now), in US dollars; tokens by the million.
 
-    Where ranges overlap, the later valid_from holds. None for usd_per_m_cached: cached tokens cost what input costs.
+    Where ranges overlap, the later valid_from holds. None for usd_per_m_cached: cached tokens cost
+    what input costs.
     """
 
 
