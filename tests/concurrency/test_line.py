@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +15,7 @@ from concurrency.stage import Act, Stage, claimed, dequeue
 from forebay.calls import agent as report
 from forebay.calls import operator, submitter, worker
 from forebay.errors import ForebayError
+from forebay.rows import ClaimedAttempt
 
 SECOND = timedelta(seconds=1)
 MINUTE = timedelta(minutes=1)
@@ -289,3 +290,49 @@ def test_a_refused_claim_writes_nothing(stage: Stage) -> None:
     before = written()
     assert worker.dequeue(stage.db, worker="w", agents=["a", "b"], batch_size=9) == []
     assert written() == before
+
+
+@pytest.mark.parametrize("kind", ["window", "bucket"])
+def test_small_tasks_of_one_agent_do_not_starve_a_large_one_of_another(
+    stage: Stage, kind: str
+) -> None:
+    """On a quota that they share it waits no longer than they do, and then for room to add up."""
+    assert stage.clock
+    limit = {"unit": "tokens", "per": "minute", "amount": 10_000, "kind": kind}
+    operator.register_quota(stage.db, quota="q", limits=[limit])
+    stage.agent("small", quotas=["q"])
+    stage.agent("large", quotas=["q"])
+
+    def serve(times: int, size: int, *agents: str) -> Iterator[ClaimedAttempt]:
+        """Claim every six seconds; what starts uses what it was expected to, at once."""
+        for _ in range(times):
+            stage.clock.advance(6 * SECOND)
+            stage.enqueue("small", 20 - waiting(stage, "small"), estimated_tokens=1000)
+            for row in dequeue(size, *agents)(stage.db):
+                usage = {"call_id": "c", "input_tokens": row.estimated_tokens, "output_tokens": 0}
+                report.report_usage(stage.db, attempt_id=row.attempt_id, usage=usage)
+                report.complete(stage.db, attempt_id=row.attempt_id, result={})
+                yield row
+
+    assert len(list(serve(9, 1, "small"))) == 9
+    (large,) = stage.enqueue("large", estimated_tokens=7000)
+    since = stage.clock.now()
+    assert any(row.task_id == large for row in serve(40, 100, "small", "large"))
+    assert stage.clock.now() - since < 4 * MINUTE
+    assert any(row.agent == "small" for row in serve(15, 100, "small", "large"))
+
+
+def test_a_large_task_that_nobody_serves_holds_no_room_for_ever(stage: Stage) -> None:
+    """Ten minutes beyond its reservation the others go on."""
+    assert stage.clock
+    limit = {"unit": "tokens", "per": "minute", "amount": 10_000}
+    operator.register_quota(stage.db, quota="q", limits=[limit])
+    stage.agent("small", quotas=["q"])
+    stage.agent("large", quotas=["q"])
+    stage.enqueue("large", estimated_tokens=20_000)
+    stage.clock.advance(SECOND)
+    stage.enqueue("small", estimated_tokens=1000)
+    stage.clock.advance(MINUTE)
+    assert stage.claim(1, "small") == []
+    stage.clock.advance(10 * MINUTE)
+    stage.claim_one("small")

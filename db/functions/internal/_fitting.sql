@@ -7,14 +7,15 @@ create or replace function forebay._fitting(
 )
     returns forebay.fit
     language plpgsql
-    stable
+    volatile
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
 -- Which of the tasks in p_line may start now, p_limit of them at most: the one rule of admission, the agent's room aside.
 --
 -- In the order of the line, each that fits beside those before it may. One that does not fit is passed, unless it has
--- waited reserve_after: then nothing behind it may start. A spend cap never holds up the tasks behind.
+-- waited reserve_after: then nothing behind it may start. A spend cap never holds up the tasks behind. What the first tasks
+-- of other agents hold of the quotas is not there.
 --
 -- Returns  their places in p_line, and what keeps the first of the others back; reason null: nothing does
 declare
@@ -22,7 +23,7 @@ declare
     v_stop  forebay.fit;
     v_level numeric := case when p_agent.max_tpm is not null then (forebay._levels(p_agent, p_now)).tokens end;
     v_rooms forebay.quota_room[] := case when p_agent.quotas <> '{}' then
-        array(select r from forebay._quota_rooms(p_agent, p_now) as r)
+        forebay._leave_room(p_agent, p_line[1], array(select r from forebay._quota_rooms(p_agent, p_now) as r), p_now)
     else '{}' end;
     v_caps  forebay.spend_cap[] := case when forebay._has_caps(p_agent) then array(
         select c from forebay._caps(p_agent, array(select distinct l.customer from unnest(p_line) as l), p_now) as c
@@ -40,7 +41,7 @@ begin
         if v_stop.reason is null then
             v_fit.places := v_fit.places || v_place;
             v_level := v_level - (v_task.uses).input_tokens - (v_task.uses).output_tokens;
-            v_rooms := forebay._take_room(v_rooms, v_task.uses, v_pace);
+            v_rooms := forebay._take_room(v_rooms, p_agent.quotas, v_task.uses, v_pace);
             v_caps := forebay._take_money(v_caps, v_task);
         else
             v_stop.places := v_fit.places;
