@@ -456,8 +456,8 @@ create type forebay.opened_line as (agent forebay.agents, moved integer, room in
 comment on type forebay.opened_line is
 'Inside dequeue: an agent that is locked, how many tasks joined its line just now, and how many may start.';
 
--- What was reported before this release counts as it would have since: costs of calls, what attempts in flight use and may
--- still use, and what was spent today (UTC).
+-- What was reported before this release counts as it would have since: costs of calls, what attempts in flight
+-- use and may still use, and what was spent today (UTC).
 update forebay.attempt_usage
 set usd = cost_usd
 where cost_usd is not null;
@@ -471,32 +471,44 @@ from forebay.tasks as t
 where t.task_id = a.task_id and (a.finished_at is null or a.is_stop_pending);
 
 with recent as (
-    select a.attempt_id, a.agent, a.started_at, t.customer
+    select
+        a.attempt_id,
+        a.agent,
+        a.started_at,
+        t.customer
     from forebay.task_attempts as a
-    inner join forebay.tasks as t on t.task_id = a.task_id
+    inner join forebay.tasks as t on a.task_id = t.task_id
     where a.finished_at is null or a.is_stop_pending
         or a.finished_at >= pg_catalog.date_trunc('day', pg_catalog.now(), 'UTC')
-), counting as (
-    select distinct on (u.attempt_id) u.attempt_id, u.source
+),
+
+counting as (
+    select distinct on (u.attempt_id)
+        u.attempt_id,
+        u.source
     from forebay.attempt_usage as u
-    inner join recent as r on r.attempt_id = u.attempt_id
+    inner join recent as r on u.attempt_id = r.attempt_id
     group by u.attempt_id, u.source
     order by
-        u.attempt_id,
+        u.attempt_id asc,
         pg_catalog.count(*) filter (where u.input_tokens is not null and u.output_tokens is not null) desc,
         pg_catalog.count(u.usd) desc, u.source
-), calls as (
+),
+
+calls as (
     update forebay.attempt_usage as u
     set counted_usd = u.usd
     from counting as c
-    inner join recent as r on r.attempt_id = c.attempt_id
+    inner join recent as r on c.attempt_id = r.attempt_id
     where u.attempt_id = c.attempt_id and u.source = c.source
     returning
         u.*, r.agent, coalesce(r.customer, '') as customer,
         (
             greatest(r.started_at, least(u.recorded_at, coalesce(u.started_at, u.recorded_at))) at time zone 'UTC'
         )::date as day
-), measured as (
+),
+
+measured as (
     update forebay.task_attempts as a
     set used_input_tokens = used.input_tokens, used_output_tokens = used.output_tokens, used_calls = used.calls,
         is_usage_known = used.is_known, cost_usd = used.usd, is_cost_known = used.is_cost_known
@@ -514,8 +526,13 @@ with recent as (
     ) as used
     where a.attempt_id = used.attempt_id
 )
+
 insert into forebay.daily_spend (day, agent, customer, usd)
-select c.day, c.agent, c.customer, pg_catalog.sum(c.usd) as usd
+select
+    c.day,
+    c.agent,
+    c.customer,
+    pg_catalog.sum(c.usd) as usd
 from calls as c
 where c.usd is not null
 group by c.day, c.agent, c.customer;
