@@ -256,6 +256,24 @@ def test_a_bucket_says_to_the_microsecond_when_it_will_do(stage: Stage) -> None:
     assert ask(other, 25)(stage.db).decision == "go"
 
 
+def test_a_bucket_refills_to_its_burst_before_a_report_and_not_beyond(stage: Stage) -> None:
+    """An hour without calls is worth no more than a full bucket to an agent that does not ask."""
+    assert stage.clock
+    quota(stage, bucket(1000))
+    one, other = attempts(stage, 2)
+    stage.clock.advance(timedelta(hours=1))
+    used(stage, one, "c", 1000)
+    assert (state(stage).used, state(stage).room) == (1000, 0)
+    stage.clock.advance(30 * SECOND)
+    assert (state(stage).used, state(stage).room) == (500, 300)
+    worker.sweep(stage.db)
+    assert (state(stage).used, state(stage).room) == (500, 300)
+    stage.clock.advance(timedelta(hours=1))
+    used(stage, one, "d", 1000)
+    permit = ask(other, 800)(stage.db)
+    assert (permit.decision, permit.has, permit.waits) == ("wait", -200, SECOND / 2)
+
+
 def test_those_who_wait_are_woken_one_after_the_other(stage: Stage) -> None:
     """Each is told the moment that is left to it after the calls before it: no herd."""
     assert stage.clock

@@ -7,12 +7,20 @@ create or replace function forebay._fold_quota(p_quota text, p_now timestamptz)
 as $function$
 -- Add the quota's settlements to its ledger, each to the slot of its call; the caller holds the quota's lock.
 --
--- What has left a window already is dropped. A bucket keeps the moment of its level, so that it is cut to its burst only
--- after the settlement.
+-- What has left a window already is dropped. A bucket's level is brought to p_now.
 --
 -- Writes  forebay.quota_slots, forebay.quota_limits, forebay.quota_settlements
 begin
-    with gone as (
+    if not exists (select from forebay.quota_settlements as s where s.quota = p_quota) then
+        return;
+    end if;
+    -- One statement: what the levels contain is what is deleted.
+    with levels as materialized (
+        select l.unit, l.period, l.room
+        from forebay._quota_limits(
+            array(select b.quota from forebay.quota_limits as b where b.quota = p_quota and b.kind = 'bucket'), p_now
+        ) as l
+    ), gone as (
         delete from forebay.quota_settlements as s
         where s.quota = p_quota
         returning s.called_at, s.requests, s.input_tokens, s.output_tokens
@@ -29,15 +37,9 @@ begin
         on conflict (quota, unit, period, slot_at) do update set used = greatest(0, s.used + excluded.used)
     )
     update forebay.quota_limits as l
-    set level = l.level - bill.used
-    from (
-        select b.unit, b.period, sum(forebay._in_unit(b.unit, g.requests, g.input_tokens, g.output_tokens)) as used
-        from forebay.quota_limits as b
-        cross join gone as g
-        where b.quota = p_quota and b.kind = 'bucket'
-        group by b.unit, b.period
-    ) as bill
-    where l.quota = p_quota and l.unit = bill.unit and l.period = bill.period and bill.used <> 0;
+    set level = v.room, refilled_at = greatest(p_now, l.refilled_at)
+    from levels as v
+    where l.quota = p_quota and l.unit = v.unit and l.period = v.period and l.kind = 'bucket';
 end;
 $function$;
 

@@ -30,16 +30,7 @@ begin
         case l.kind
             when 'window' then terms.effective - forebay._window_used(l.quota, l.unit, l.period, p_now)
             when 'count' then terms.effective - forebay._open_calls(l.quota)
-            else least(
-                terms.capacity,
-                l.level
-                + terms.effective * greatest(0, extract(epoch from p_now - l.refilled_at)) / extract(epoch from l.period)
-                - (
-                    select coalesce(sum(forebay._in_unit(l.unit, s.requests, s.input_tokens, s.output_tokens)), 0)
-                    from forebay.quota_settlements as s
-                    where s.quota = l.quota
-                )
-            )
+            else forebay._bucket_level(l, terms.capacity, terms.effective, p_now)
         end
     from forebay.quotas as q
     inner join forebay.quota_limits as l on l.quota = q.quota

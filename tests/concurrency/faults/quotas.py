@@ -49,6 +49,20 @@ FAULTS = [
         quotas.test_usage_replaces_the_grant,
     ),
     Fault(
+        "a bucket saves what is beyond its burst",
+        f"{INTERNAL}/_bucket_level.sql",
+        "v_level := forebay._refill(v_level, p_capacity, v_per_minute,",
+        "v_level := forebay._refill(v_level, 'infinity', v_per_minute,",
+        quotas.test_a_bucket_refills_to_its_burst_before_a_report_and_not_beyond,
+    ),
+    Fault(
+        "a bucket's level is a level of long ago",
+        f"{INTERNAL}/_fold_quota.sql",
+        "set level = v.room, refilled_at = greatest(p_now, l.refilled_at)",
+        "set level = v.room",
+        quotas.test_a_bucket_refills_to_its_burst_before_a_report_and_not_beyond,
+    ),
+    Fault(
         "a slot counts from its beginning",
         f"{INTERNAL}/_window_length.sql",
         "p_period + p_period / 120 +",
