@@ -211,7 +211,8 @@ The command exits with 1 when one is missed.
 *none* claims as many tasks as the provider takes calls at once, and calls at will. *sum over
 tasks in work* is the usual design: a task starts while the estimates of all tasks in work, its own
 included, are within the budget of a minute; here the dispatchers keep that sum as one number under
-one lock. Both try a refused call again after the time that the provider names, and go on.
+one lock. Both try a refused call again after the time that the provider names, and go on. Such a
+task has begun, so that what it is held up by its refused calls is in none of the waits.
 
 ## What is measured, and how
 
