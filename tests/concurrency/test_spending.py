@@ -237,6 +237,20 @@ def test_an_operator_lifts_a_cap_and_the_next_day_begins_anew(stage: Stage) -> N
     assert len(stage.claim(20)) == 1
 
 
+@pytest.mark.parametrize("cap", [Decimal("0.5"), Decimal("2.5")])
+def test_tasks_that_a_cap_leaves_too_little_for_hide_nobody(stage: Stage, cap: Decimal) -> None:
+    """However many tasks of customers wait at the head, too dear for what is left of their caps."""
+    dollars(stage)
+    stage.agent()
+    for customer in ("k", "l"):
+        operator.register_customer(stage.db, customer=customer, max_usd_per_day=cap)
+        stage.enqueue(count=150, customer=customer, estimated_tokens=100_000)
+    (other,) = stage.enqueue(customer="m", estimated_tokens=10)
+    started = [claim.task_id for _ in range(6) for claim in stage.claim(1)]
+    assert len(started) == 2 * int(cap) + 1
+    assert other in started
+
+
 @pytest.mark.parametrize("cap", [Decimal(0), Decimal("0.99")])
 def test_a_task_dearer_than_the_whole_cap_waits(stage: Stage, cap: Decimal) -> None:
     """It would wait for ever, so it says for what; one that may cost nothing passes, but not 0."""

@@ -13,7 +13,8 @@ create or replace function forebay._pick(
 as $function$
 -- The tasks that may start now, in order, p_limit of them at most, of priority p_floor and more (null: any).
 --
--- Where not all of the first p_limit in line fit, 100 more are looked at, and customers whose cap is reached stand aside.
+-- Where not all of the first p_limit in line fit, 100 more are looked at, and customers whose cap is reached, or leaves too
+-- little for their next task, stand aside: however many tasks of theirs wait, they hide no others.
 --
 -- Locks  with p_locks those that were looked at, without waiting
 declare
@@ -21,6 +22,8 @@ declare
     v_learned    forebay.learned := case when v_is_weighed then forebay._learned(p_agent.agent) end;
     v_line       forebay.lined_up[];
     v_fit        forebay.fit;
+    v_aside      text[];
+    v_short      text[] := array[]::text[];
 begin
     v_line := forebay._line(p_agent, p_limit, p_floor, p_now, p_locks, v_learned, array[]::text[]);
     if v_line = '{}' or not v_is_weighed then
@@ -28,10 +31,15 @@ begin
     end if;
     v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now, v_learned);
     if v_fit.reason is not null and cardinality(v_line) = p_limit then
-        v_line := forebay._line(
-            p_agent, p_limit + 100, p_floor, p_now, p_locks, v_learned, forebay._capped_customers(p_now)
-        );
-        v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now, v_learned);
+        v_aside := forebay._capped_customers(p_now);
+        loop
+            v_aside := v_aside || v_short;
+            v_line := forebay._line(p_agent, p_limit + 100, p_floor, p_now, p_locks, v_learned, v_aside);
+            v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now, v_learned);
+            exit when cardinality(v_fit.places) = p_limit or cardinality(v_line) < p_limit + 100;
+            v_short := forebay._short_customers(p_agent, v_line, v_fit.places, p_now);
+            exit when v_short = '{}';
+        end loop;
     end if;
     return array(select v_line[places.place] from unnest(v_fit.places) with ordinality as places (place, n) order by places.n);
 end;
