@@ -158,6 +158,7 @@ create table forebay.quota_limits (
     burst       numeric,
     level       numeric,
     refilled_at timestamptz not null,
+    since       timestamptz not null,
     constraint quota_limits_pkey primary key (quota, unit, period),
     constraint quota_limits_quota_fkey foreign key (quota) references forebay.quotas (quota) on delete cascade,
     constraint quota_limits_unit_known check (
@@ -176,6 +177,7 @@ create table forebay.quota_limits (
 comment on table forebay.quota_limits is
 'One row a limit of a quota. A bucket holds its level here, a window its calls in quota_slots; a count has neither.';
 comment on column forebay.quota_limits.burst is 'How much a bucket holds when it is full.';
+comment on column forebay.quota_limits.since is 'Since when it is a limit: calls of before do not count against it.';
 
 create table forebay.quota_slots (
     quota   text        not null,
@@ -207,6 +209,7 @@ create table forebay.attempt_calls (
     attempt_id    bigint      not null,
     call_no       integer     not null,
     call_id       text,
+    quotas        text[]      not null,
     granted_at    timestamptz not null,
     input_tokens  bigint      not null,
     output_tokens bigint      not null,
@@ -216,6 +219,7 @@ create table forebay.attempt_calls (
     references forebay.task_attempts (attempt_id) on delete cascade
 );
 comment on table forebay.attempt_calls is 'Calls that may_call granted, until their tokens are reported.';
+comment on column forebay.attempt_calls.quotas is 'The quotas that were charged, which its usage settles.';
 comment on column forebay.attempt_calls.is_over is
 'It was reported, but not all of its tokens: those that are not known keep their grant, the others have none left.';
 

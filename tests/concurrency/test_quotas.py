@@ -370,6 +370,43 @@ def test_a_call_asked_for_twice_is_charged_once(stage: Stage) -> None:
     assert state(stage).used == 900
 
 
+@pytest.mark.parametrize("limit", [window(1000), bucket(1250)], ids=["window", "bucket"])
+def test_usage_settles_the_quotas_that_were_charged(stage: Stage, limit: dict[str, Any]) -> None:
+    """Also when the agent draws on another quota by then: nobody gets room that was not taken."""
+    assert stage.clock
+    for name in ("q", "r"):
+        quota(stage, limit, name=name)
+    (one,) = attempts(stage)
+    assert ask(one, 900, 0, "c")(stage.db).decision == "go"
+    (other,) = attempts(stage, 1, "b", quotas=["r"])
+    assert ask(other, 900, 0, "c")(stage.db).decision == "go"
+    for quotas in (["r"], []):
+        stage.agent("a", quotas=quotas)
+        usage = {"call_id": "c", ("output" if quotas else "input") + "_tokens": 100}
+        report.report_usage(stage.db, attempt_id=one, usage=usage)
+        assert state(stage, name="q").used == (1000 if quotas else 200)
+        assert state(stage, name="r").used == 900
+
+
+@pytest.mark.parametrize("limit", [window(1000), bucket(1250)], ids=["window", "bucket"])
+def test_a_limit_counts_no_calls_of_before(stage: Stage, limit: dict[str, Any]) -> None:
+    """What they used less than they were granted gives no room that was not taken."""
+    assert stage.clock
+    quota(stage, limit)
+    one, other = attempts(stage, 2)
+    for call_id in "cd":
+        assert ask(one, 400, 0, call_id)(stage.db).decision == "go"
+    stage.clock.advance(SECOND / 10)
+    quota(stage)
+    quota(stage, limit)
+    assert ask(other, 700)(stage.db).decision == "go"
+    used(stage, one, "c", 0)
+    assert state(stage).used == 700
+    used(stage, one, "d", 100_000)
+    worker.sweep(stage.db)
+    assert state(stage).used == 700
+
+
 def test_calls_that_nobody_asked_for_count_when_they_were_made(stage: Stage) -> None:
     """By the client's clock, but not before the attempt began and not in the future."""
     assert stage.clock

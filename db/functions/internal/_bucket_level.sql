@@ -22,7 +22,7 @@ declare
 begin
     for v_call in
         select s.* from forebay.quota_settlements as s
-        where s.quota = p_limit.quota
+        where s.quota = p_limit.quota and s.called_at >= p_limit.since
         order by s.called_at, s.settlement_id
     loop
         v_level := forebay._refill(v_level, p_capacity, v_per_minute, v_at, v_call.called_at)

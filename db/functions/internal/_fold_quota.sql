@@ -31,7 +31,7 @@ begin
             sum(forebay._in_unit(l.unit, g.requests, g.input_tokens, g.output_tokens)) as used
         from forebay.quota_limits as l
         cross join gone as g
-        where l.quota = p_quota and l.kind = 'window'
+        where l.quota = p_quota and l.kind = 'window' and g.called_at >= l.since
             and forebay._slot_at(l.period, g.called_at) > p_now - forebay._window_length(l.period)
         group by l.quota, l.unit, l.period, forebay._slot_at(l.period, g.called_at)
         on conflict (quota, unit, period, slot_at) do update set used = greatest(0, s.used + excluded.used)

@@ -21,8 +21,8 @@ begin
         call_wait_until = null, held_up = a.held_up + coalesce(p_now - p_attempt.call_asked_at, '0')
     where a.attempt_id = p_attempt.attempt_id and (not a.asks_first or a.call_wait_until is not null);
 
-    insert into forebay.attempt_calls (attempt_id, call_no, call_id, granted_at, input_tokens, output_tokens)
-    select p_attempt.attempt_id, coalesce(max(c.call_no), 0) + 1, p_call_id, p_now, p_input, p_output
+    insert into forebay.attempt_calls (attempt_id, call_no, call_id, quotas, granted_at, input_tokens, output_tokens)
+    select p_attempt.attempt_id, coalesce(max(c.call_no), 0) + 1, p_call_id, p_quotas, p_now, p_input, p_output
     from forebay.attempt_calls as c
     where c.attempt_id = p_attempt.attempt_id
     having p_quotas <> '{}' and not coalesce(bool_or(c.call_id = p_call_id and not c.is_over), false);

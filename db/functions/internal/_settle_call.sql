@@ -9,19 +9,20 @@ create or replace function forebay._settle_call(
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Leave to the agent's quotas what a call's report adds to what they were charged for it; p_old is null for a new call.
+-- Leave to the quotas what a call's report adds to what they were charged for it; p_old is null for a new call.
 --
 -- A granted call is found by its id, or as the oldest that was granted without one. Its first report says that it is over;
 -- a number of tokens that stays unknown keeps its grant until it is known. A call that nobody asked for counts when it was
--- made. Traces count only where neither the agent's asking nor its own reports tell of its calls.
+-- made, against the quotas that the agent draws on now. Traces count only where neither the agent's asking nor its own
+-- reports tell of its calls.
 --
 -- Writes  forebay.quota_settlements, forebay.attempt_calls
 declare
-    v_quotas text[] := (forebay._get_agent(p_attempt.agent)).quotas;
+    v_quotas text[];
     v_grant  forebay.attempt_calls;
     v_call   forebay.quota_settlements;
 begin
-    if v_quotas = '{}' or p_new.source = 'trace' and (p_attempt.asks_first or exists (
+    if p_new.source = 'trace' and (p_attempt.asks_first or exists (
         select from forebay.attempt_usage as u where u.attempt_id = p_attempt.attempt_id and u.source = 'agent'
     )) then
         return;
@@ -41,6 +42,7 @@ begin
             output_tokens = case when p_new.output_tokens is null then c.output_tokens else 0 end
         where c.attempt_id = v_grant.attempt_id and c.call_no = v_grant.call_no;
     end if;
+    v_quotas := coalesce(v_grant.quotas, (forebay._get_agent(p_attempt.agent)).quotas);
     v_call.called_at := coalesce(v_grant.granted_at, forebay._called_at(p_new, p_attempt.started_at));
     v_call.requests := (v_grant.call_no is null and p_old.call_id is null)::integer;
     v_call.input_tokens := coalesce(p_new.input_tokens - coalesce(p_old.input_tokens, v_grant.input_tokens, 0), 0);
@@ -53,4 +55,4 @@ begin
 end;
 $function$;
 
-comment on function forebay._settle_call is 'Leave to the agent''s quotas what a call''s report adds to what they were charged for it; p_old is null for a new call.';
+comment on function forebay._settle_call is 'Leave to the quotas what a call''s report adds to what they were charged for it; p_old is null for a new call.';

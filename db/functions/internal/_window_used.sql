@@ -22,7 +22,8 @@ begin
     ) + (
         select coalesce(sum(forebay._in_unit(p_unit, s.requests, s.input_tokens, s.output_tokens)), 0)
         from forebay.quota_settlements as s
-        where s.quota = p_quota and forebay._slot_at(p_period, s.called_at) > v_since
+        inner join forebay.quota_limits as l on l.quota = s.quota and l.unit = p_unit and l.period = p_period
+        where s.quota = p_quota and s.called_at >= l.since and forebay._slot_at(p_period, s.called_at) > v_since
     ));
 end;
 $function$;

@@ -51,8 +51,8 @@ begin
     where l.quota = p_quota and not exists (
         select from unnest(v_limits) as n where (n.unit, n.period, n.kind) = (l.unit, l.period, l.kind)
     );
-    insert into forebay.quota_limits as l (quota, unit, period, kind, amount, burst, level, refilled_at)
-    select n.quota, n.unit, n.period, n.kind, n.amount, n.burst, n.burst, v_now from unnest(v_limits) as n
+    insert into forebay.quota_limits as l (quota, unit, period, kind, amount, burst, level, refilled_at, since)
+    select n.quota, n.unit, n.period, n.kind, n.amount, n.burst, n.burst, v_now, v_now from unnest(v_limits) as n
     on conflict (quota, unit, period) do update
     set amount = excluded.amount, burst = excluded.burst, level = least(l.level, excluded.burst);
     perform forebay._audit(
