@@ -336,3 +336,24 @@ def test_a_large_task_that_nobody_serves_holds_no_room_for_ever(stage: Stage) ->
     assert stage.claim(1, "small") == []
     stage.clock.advance(10 * MINUTE)
     stage.claim_one("small")
+
+
+@pytest.mark.parametrize("act", ["enqueue", "retry", "reprocess"])
+def test_no_task_joins_a_line_that_is_not_kept_that_way_any_more(stage: Stage, act: str) -> None:
+    """In an older snapshot the agent does not take turns yet: the task would never be found."""
+    stage.agent()
+    (old,) = stage.enqueue(customer="x")
+    operator.cancel(stage.db, task_ids=[old], reason=None)
+    session = stage.session("-c default_transaction_isolation=repeatable\\ read")
+    with pytest.raises(psycopg.errors.SerializationFailure), session.transaction():
+        session.execute("select from forebay.schema_version()")
+        stage.agent(fair_by_customer=True)
+        if act == "enqueue":
+            enqueue(1)(session)
+        elif act == "retry":
+            operator.retry(session, task_ids=[old])
+        else:
+            operator.reprocess(session, task_ids=[old])
+    with pytest.raises(psycopg.Error) as refused, session.transaction():
+        operator.register_agent(session, agent="a", fair_by_customer=True)
+    assert refused.value.sqlstate == "25001"

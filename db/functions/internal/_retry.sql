@@ -19,8 +19,7 @@ begin
     if p_priority is not null then
         perform forebay._require_between(p_priority, 'p_priority', -32768, 32767);
     end if;
-    perform pg_advisory_xact_lock_shared(forebay._line_key(a.agent))
-    from (select t.agent from forebay.tasks as t where t.task_id = any(v_ids) group by 1 order by 1) as a;
+    perform forebay._join_line(array(select t.agent from forebay.tasks as t where t.task_id = any(v_ids)));
     perform forebay._lock_tasks(v_ids);
     v_now := forebay._now();
 

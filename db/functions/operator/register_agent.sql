@@ -43,6 +43,7 @@ as $function$
 -- Locks      the agent's lock and budget row: it waits for admissions that are under way; with max_waiting or fair share
 --            first the agent's line: it waits for transactions that enqueue; its tasks, by id, when fair share begins
 -- Errors     22023  an argument is out of its range
+--            25001  p_max_waiting or p_fair_by_customer is given, and the transaction is not READ COMMITTED
 --            QF305  there is no such quota
 -- Called by  forebay_operator
 declare
@@ -59,6 +60,7 @@ begin
     perform forebay._require_agent_definition(v_new);
     perform forebay._require_quotas(v_new.quotas);
     if p_fair_by_customer or p_max_waiting is not null then
+        perform forebay._require_read_committed('defining a line that is shared or bounded');
         perform pg_advisory_xact_lock(forebay._line_key(v_new.agent));
     end if;
     perform forebay._lock_definition(v_new.agent);

@@ -31,11 +31,9 @@ begin
     if p_agent is not null then
         perform forebay._get_agent(p_agent);
     end if;
-    perform pg_advisory_xact_lock_shared(forebay._line_key(a.agent))
-    from (
-        select coalesce(p_agent, t.agent) as agent from forebay.tasks as t
-        where t.task_id = any(v_ids) group by 1 order by 1
-    ) as a;
+    perform forebay._join_line(
+        array(select coalesce(p_agent, t.agent) from forebay.tasks as t where t.task_id = any(v_ids))
+    );
     perform forebay._lock_tasks(v_ids);
     v_now := forebay._now();
 

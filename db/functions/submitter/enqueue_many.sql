@@ -23,7 +23,7 @@ as $function$
 --            then idempotency keys, in the order of the keys
 -- Errors     22023  p_tasks is no array, too long, or has a bad task, which is named by its ordinal
 --            25001  the agent has max_waiting, and the transaction is not READ COMMITTED
---            40001  a task with the same key went away at this moment
+--            40001  a task with the same key went away at this moment, or the agent was defined anew after the snapshot
 --            QF201  a key was used before with another payload
 --            QF301, QF302  no such agent or batch
 --            QF402  a payload is too large
@@ -43,7 +43,7 @@ declare
     v_state    text;
     v_hint     text;
 begin
-    perform pg_advisory_xact_lock_shared(forebay._line_key(p_agent));
+    perform forebay._join_line(array[p_agent]);
     v_agent := forebay._get_agent(p_agent);
     if p_tasks is null or jsonb_typeof(p_tasks) <> 'array' then
         raise exception 'p_tasks must be a JSON array' using errcode = '22023';
