@@ -21,13 +21,15 @@ as $function$
 -- every limit at once and counts from now, before the provider sees it; report_usage with the same call_id replaces the
 -- charge by what was used, also when the call failed (zero tokens). A call that has to wait is charged nothing, and keeps
 -- its place in line if it asks again within 5 s of its time. An attempt waits with one call at a time. While the provider
--- pauses the agent, every call waits. A call that is open under its p_call_id may go, and is charged once.
+-- pauses the agent, every call waits. A call that is open under its p_call_id may go, and is charged once; after its report
+-- the next try needs another id.
 -- Call it in a transaction of its own: the quotas stay locked until commit.
 --
 -- Returns    decision go; wait, with the moment to ask again and what hinders it; or stop, when the attempt has ended
 -- Writes     forebay.attempt_calls, forebay.quota_slots, forebay.quota_limits, forebay.quota_settlements, forebay.task_attempts
 -- Locks      the attempt, then the agent's quotas by name
--- Errors     22023  p_attempt_id is null, p_tokens or p_output_tokens is out of range, or p_call_id is empty or too long
+-- Errors     22023  p_attempt_id is null, p_tokens or p_output_tokens is out of range, or p_call_id is empty, too long, or was
+--                   reported already
 --            25001  the transaction is not READ COMMITTED
 --            QF304  there is no such attempt
 -- Called by  forebay_agent
@@ -51,6 +53,7 @@ begin
         v_permit.reason := 'the attempt has ended: ' || v_attempt.status;
         return v_permit;
     end if;
+    perform forebay._require_unreported(p_attempt_id, p_call_id);
     if not forebay._still_asks(v_attempt.call_wait_until, v_now) then
         v_attempt.call_asked_at := null;
     end if;

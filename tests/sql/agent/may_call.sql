@@ -1,6 +1,6 @@
 -- may_call: a call goes where every limit of the agent's quotas has room for it; else it is told when to ask again.
 begin;
-select plan(31);
+select plan(32);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -120,6 +120,10 @@ select throws_ok($$ select forebay.may_call(101, 1, 2) $$, '22023', null, 'outpu
 select throws_ok($$ select forebay.may_call(101, 1, -1) $$, '22023', null, 'and not negative either');
 select throws_ok($$ select forebay.may_call(101, 1, 0, '') $$, '22023', null, 'a call id is not empty');
 select throws_ok($$ select forebay.may_call(101, 1, 0, repeat('x', 501)) $$, '22023', null, 'nor too long');
+select throws_ok(
+    $$ select forebay.may_call(102, 1, 0, 'x') $$, '22023', 'call "x" of attempt 102 was reported already',
+    'nor that of a call that was reported: the usage of the second would be lost'
+);
 select only_callable_by('{agent}', $$ select forebay.may_call(101, 1) $$);
 select finish();
 rollback;
