@@ -11,9 +11,11 @@
 --   new     functions/internal/_agent_key.sql
 --   new     functions/internal/_agent_state.sql
 --   new     functions/internal/_ask_wakeup.sql
+--   new     functions/internal/_attempt_document.sql
 --   new     functions/internal/_audit.sql
 --   new     functions/internal/_backoff.sql
 --   new     functions/internal/_boosted.sql
+--   new     functions/internal/_bucket_level.sql
 --   new     functions/internal/_call_hindrance.sql
 --   new     functions/internal/_called_at.sql
 --   new     functions/internal/_calls_ahead.sql
@@ -25,7 +27,9 @@
 --   new     functions/internal/_caps.sql
 --   new     functions/internal/_claim.sql
 --   new     functions/internal/_cluster.sql
+--   new     functions/internal/_configured_words.sql
 --   new     functions/internal/_count_ahead.sql
+--   new     functions/internal/_customer_priorities.sql
 --   new     functions/internal/_dearest_usd_per_m.sql
 --   new     functions/internal/_defer.sql
 --   new     functions/internal/_effective_priority.sql
@@ -42,6 +46,9 @@
 --   new     functions/internal/_explain_running.sql
 --   new     functions/internal/_explain_waiting.sql
 --   new     functions/internal/_fair_order.sql
+--   new     functions/internal/_first_call.sql
+--   new     functions/internal/_first_start.sql
+--   new     functions/internal/_firsts.sql
 --   new     functions/internal/_fits.sql
 --   new     functions/internal/_fitting.sql
 --   new     functions/internal/_flight_state.sql
@@ -58,8 +65,9 @@
 --   new     functions/internal/_give_back.sql
 --   new     functions/internal/_grant_call.sql
 --   new     functions/internal/_has_caps.sql
---   new     functions/internal/_head.sql
+--   new     functions/internal/_has_waiting.sql
 --   new     functions/internal/_hindrance.sql
+--   new     functions/internal/_hold_call.sql
 --   new     functions/internal/_in_flight.sql
 --   new     functions/internal/_in_unit.sql
 --   new     functions/internal/_in_use.sql
@@ -67,8 +75,8 @@
 --   new     functions/internal/_is_expired.sql
 --   new     functions/internal/_is_external.sql
 --   new     functions/internal/_is_limited.sql
---   new     functions/internal/_is_refused.sql
 --   new     functions/internal/_is_weighed.sql
+--   new     functions/internal/_join_line.sql
 --   new     functions/internal/_json_boolean.sql
 --   new     functions/internal/_json_integer.sql
 --   new     functions/internal/_json_name.sql
@@ -79,6 +87,7 @@
 --   new     functions/internal/_last_minute.sql
 --   new     functions/internal/_last_refusal.sql
 --   new     functions/internal/_learned.sql
+--   new     functions/internal/_leave_room.sql
 --   new     functions/internal/_levels.sql
 --   new     functions/internal/_limits.sql
 --   new     functions/internal/_line.sql
@@ -92,6 +101,7 @@
 --   new     functions/internal/_lock_end_of_line.sql
 --   new     functions/internal/_lock_quotas.sql
 --   new     functions/internal/_lock_tasks.sql
+--   new     functions/internal/_look_again_at.sql
 --   new     functions/internal/_lowered.sql
 --   new     functions/internal/_match_keys.sql
 --   new     functions/internal/_matching_tasks.sql
@@ -107,7 +117,6 @@
 --   new     functions/internal/_notify.sql
 --   new     functions/internal/_now.sql
 --   new     functions/internal/_number_words.sql
---   new     functions/internal/_obstacle.sql
 --   new     functions/internal/_open_calls.sql
 --   new     functions/internal/_open_line.sql
 --   new     functions/internal/_outlook_words.sql
@@ -125,14 +134,15 @@
 --   new     functions/internal/_place_in_line.sql
 --   new     functions/internal/_price_call.sql
 --   new     functions/internal/_projected_rooms.sql
+--   new     functions/internal/_projected_usd.sql
 --   new     functions/internal/_quota_limits.sql
 --   new     functions/internal/_quota_rooms.sql
 --   new     functions/internal/_quota_state.sql
 --   new     functions/internal/_quota_throttle.sql
 --   new     functions/internal/_ranked_line.sql
 --   new     functions/internal/_record_usage.sql
+--   new     functions/internal/_recorded_usd.sql
 --   new     functions/internal/_refill.sql
---   new     functions/internal/_refilled_at.sql
 --   new     functions/internal/_refuse.sql
 --   new     functions/internal/_remaining.sql
 --   new     functions/internal/_report.sql
@@ -148,9 +158,11 @@
 --   new     functions/internal/_require_launchers.sql
 --   new     functions/internal/_require_open.sql
 --   new     functions/internal/_require_quotas.sql
+--   new     functions/internal/_require_read_committed.sql
 --   new     functions/internal/_require_short_line.sql
 --   new     functions/internal/_require_size.sql
 --   new     functions/internal/_require_statuses.sql
+--   new     functions/internal/_require_unreported.sql
 --   new     functions/internal/_require_worker.sql
 --   new     functions/internal/_reservation.sql
 --   new     functions/internal/_result_fault.sql
@@ -165,12 +177,13 @@
 --   new     functions/internal/_settle.sql
 --   new     functions/internal/_settle_call.sql
 --   new     functions/internal/_share.sql
---   new     functions/internal/_shares.sql
+--   new     functions/internal/_short_customers.sql
 --   new     functions/internal/_slot_at.sql
 --   new     functions/internal/_spend.sql
 --   new     functions/internal/_spent_today.sql
 --   new     functions/internal/_stands_before.sql
 --   new     functions/internal/_starts_at.sql
+--   new     functions/internal/_still_asks.sql
 --   new     functions/internal/_strict_line.sql
 --   new     functions/internal/_supplied_rooms.sql
 --   new     functions/internal/_take_money.sql
@@ -180,15 +193,19 @@
 --   new     functions/internal/_throttle.sql
 --   new     functions/internal/_throttled_by.sql
 --   new     functions/internal/_token_burst.sql
+--   new     functions/internal/_told.sql
 --   new     functions/internal/_turn_cost.sql
+--   new     functions/internal/_turns.sql
 --   new     functions/internal/_usage_source.sql
 --   new     functions/internal/_utc_day.sql
---   new     functions/internal/_waiting_customers.sql
 --   new     functions/internal/_waiting_priorities.sql
+--   new     functions/internal/_waiting_reason.sql
 --   new     functions/internal/_waiting_words.sql
 --   new     functions/internal/_wake_due.sql
 --   new     functions/internal/_window_length.sql
 --   new     functions/internal/_window_used.sql
+--   new     functions/internal/_within.sql
+--   new     functions/internal/_without_quotas.sql
 --   new     functions/submitter/batch_tasks.sql
 --   new     functions/submitter/cancel_batch.sql
 --   new     functions/submitter/enqueue.sql
@@ -846,7 +863,7 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 --
 -- requires  0003_create_row_types
 -- locks     agents, tasks, task_attempts and attempt_usage, for as long as it takes to add columns and two indexes
--- rewrites  nothing: the new columns have constant defaults
+-- rewrites  no table; it fills the new columns of calls with a cost, of attempts in flight, and of today's
 -- breaks    drivers before 0.2.0: agent_status and explain_task have more columns, register_agent more parameters
 -- revert    revert/0004_hold_quotas.sql
 
@@ -867,11 +884,18 @@ drop function if exists forebay._admit(
 drop function if exists forebay._claim(text, text, integer, integer);
 drop function if exists forebay._expired_priority(text, timestamptz);
 drop function if exists forebay._fits(bigint, numeric, numeric, numeric, numeric);
+drop function if exists forebay._head(text, timestamptz);
 drop function if exists forebay._head_fits(forebay.agents, forebay.tasks, timestamptz);
 drop function if exists forebay._parse_task(text, jsonb, forebay.batches, integer, timestamptz);
+drop function if exists forebay._record_usage(bigint, jsonb);
+drop function if exists forebay._refilled_at(forebay.agents, bigint, timestamptz);
+drop function if exists forebay._open_line(text, boolean);
+drop function if exists forebay._settle(forebay.task_attempts, boolean);
 drop function if exists forebay._usage_tokens(bigint);
 drop function if exists forebay._waiting_words(forebay.task_explanation, forebay.agents, forebay.tasks);
+drop function if exists forebay.task_detail(bigint);
 drop type forebay.agent_state;
+drop type forebay.task_detail;
 drop type forebay.task_explanation;
 
 alter table forebay.agents
@@ -922,6 +946,7 @@ add column used_output_tokens     bigint   not null default 0,
 add column used_calls             integer  not null default 0,
 add column is_usage_known         boolean  not null default false,
 add column cost_usd               numeric,
+add column is_cost_known          boolean  not null default false,
 add column asks_first             boolean  not null default false,
 add column call_asked_at          timestamptz,
 add column call_input_tokens      bigint,
@@ -931,12 +956,15 @@ add column call_wait_until        timestamptz,
 add column held_up                interval not null default '0';
 alter table forebay.task_attempts set (fillfactor = 50);
 comment on column forebay.task_attempts.expected_input_tokens is
-'What the claim expected it to use: the estimate times what the agent has learned; output, calls and money likewise.';
+'What the claim expected it to use: the estimate times what the agent has learned; output and calls likewise.';
+comment on column forebay.task_attempts.expected_usd is
+'What the claim expected it to cost; 0 when it has ended for nothing, by a release or a refusal.';
 comment on column forebay.task_attempts.used_input_tokens is
 'What its calls have used as far as reported, from the more complete source; output and calls likewise.';
 comment on column forebay.task_attempts.is_usage_known is 'Every reported call says its input and its output tokens.';
 comment on column forebay.task_attempts.cost_usd is
 'What its reported calls cost as far as known; null when nothing is.';
+comment on column forebay.task_attempts.is_cost_known is 'The cost of every reported call is known.';
 comment on column forebay.task_attempts.asks_first is
 'It has called may_call: its calls wait for their turn by themselves.';
 comment on column forebay.task_attempts.call_asked_at is
@@ -952,10 +980,10 @@ create index task_attempts_asking on forebay.task_attempts (call_quota, call_ask
 where call_quota is not null and finished_at is null;
 create index task_attempts_open_of_customer on forebay.task_attempts (customer)
 where finished_at is null and customer is not null;
-create index task_attempts_unpriced on forebay.task_attempts (agent, finished_at)
-where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released';
-create index task_attempts_unpriced_of_customer on forebay.task_attempts (customer, finished_at)
-where finished_at is not null and cost_usd is null and expected_usd > 0 and status <> 'released'
+create index task_attempts_untold on forebay.task_attempts (agent, finished_at)
+where finished_at is not null and expected_usd > 0 and (not is_cost_known or reported_at is null);
+create index task_attempts_untold_of_customer on forebay.task_attempts (customer, finished_at)
+where finished_at is not null and expected_usd > 0 and (not is_cost_known or reported_at is null)
 and customer is not null;
 
 alter table forebay.attempt_usage add column pages numeric;
@@ -991,6 +1019,7 @@ create table forebay.quota_limits (
     burst       numeric,
     level       numeric,
     refilled_at timestamptz not null,
+    since       timestamptz not null,
     constraint quota_limits_pkey primary key (quota, unit, period),
     constraint quota_limits_quota_fkey foreign key (quota) references forebay.quotas (quota) on delete cascade,
     constraint quota_limits_unit_known check (
@@ -1009,6 +1038,7 @@ create table forebay.quota_limits (
 comment on table forebay.quota_limits is
 'One row a limit of a quota. A bucket holds its level here, a window its calls in quota_slots; a count has neither.';
 comment on column forebay.quota_limits.burst is 'How much a bucket holds when it is full.';
+comment on column forebay.quota_limits.since is 'Since when it is a limit: calls of before do not count against it.';
 
 create table forebay.quota_slots (
     quota   text        not null,
@@ -1030,7 +1060,6 @@ create table forebay.quota_settlements (
     requests      integer     not null,
     input_tokens  bigint      not null,
     output_tokens bigint      not null,
-    settled_at    timestamptz not null,
     constraint quota_settlements_pkey primary key (settlement_id)
 );
 create index quota_settlements_quota on forebay.quota_settlements (quota);
@@ -1041,6 +1070,7 @@ create table forebay.attempt_calls (
     attempt_id    bigint      not null,
     call_no       integer     not null,
     call_id       text,
+    quotas        text[]      not null,
     granted_at    timestamptz not null,
     input_tokens  bigint      not null,
     output_tokens bigint      not null,
@@ -1050,18 +1080,17 @@ create table forebay.attempt_calls (
     references forebay.task_attempts (attempt_id) on delete cascade
 );
 comment on table forebay.attempt_calls is 'Calls that may_call granted, until their tokens are reported.';
+comment on column forebay.attempt_calls.quotas is 'The quotas that were charged, which its usage settles.';
 comment on column forebay.attempt_calls.is_over is
-'It was reported, but not all of its tokens: what is not known keeps its grant.';
+'It was reported, but not all of its tokens: those that are not known keep their grant, the others have none left.';
 
 create table forebay.refusals (
     refusal_id   bigint generated always as identity,
     agent        text        not null,
     quota        text,
-    attempt_id   bigint,
     in_flight    integer     not null,
     share        numeric     not null,
     lowered_at   timestamptz not null,
-    refused_at   timestamptz not null,
     paused_until timestamptz not null,
     constraint refusals_pkey primary key (refusal_id)
 );
@@ -1135,7 +1164,6 @@ comment on table forebay.prices is
 
 create table forebay.spend_entries (
     entry_id   bigint generated always as identity,
-    attempt_id bigint      not null,
     agent      text        not null,
     customer   text        not null,
     spent_at   timestamptz not null,
@@ -1239,6 +1267,16 @@ create type forebay.spend_cap as (customer text, amount numeric, has numeric);
 comment on type forebay.spend_cap is
 'Inside: a cap of today and what is left of it; customer null means the agent''s own.';
 
+create type forebay.task_detail as (
+    task_id bigint, agent text, status text, priority integer, batch_id bigint, customer text, owner text,
+    idempotency_key text, estimated_tokens bigint, max_attempts integer, available_at timestamptz, locked_by text,
+    attempt_id bigint, attempt_no integer, attempt_count integer, release_count integer, deferral_count integer,
+    deferred_since timestamptz, confidence numeric, error jsonb, reprocess_of bigint, reprocessed_by bigint[],
+    created_at timestamptz, finished_at timestamptz, attempts jsonb, usage jsonb, audit jsonb
+);
+comment on type forebay.task_detail is
+'task_detail: the task without payload and result; attempts, usage and audit are arrays of objects, oldest first.';
+
 create type forebay.call_permit as (
     decision text, wait_until timestamptz, waits interval, quota text, unit text, needs numeric, has numeric,
     reason text
@@ -1260,14 +1298,14 @@ comment on type forebay.throttle is
 'Inside: what a provider''s refusals mean for an agent now; share is of its limits, in_flight where it was refused.';
 
 create type forebay.quota_room as (
-    quota text, unit text, period interval, amount double precision, is_idle boolean,
+    quota text, unit text, period interval, amount double precision, takes_any boolean,
     seconds double precision, room double precision
 );
 comment on type forebay.quota_room is
 'Inside: how much of a limit is left to new tasks within so many seconds from now.';
 
 create type forebay.lined_up as (
-    task_id bigint, priority integer, created_at timestamptz, customer text, waited interval, estimated_tokens bigint,
+    task_id bigint, priority integer, customer text, waited interval, estimated_tokens bigint,
     uses forebay.expected_use
 );
 comment on type forebay.lined_up is 'Inside: a task in line; priority has what it gained by waiting.';
@@ -1279,6 +1317,91 @@ create type forebay.fit as (
 comment on type forebay.fit is
 'Inside: which places of a line may start now, and what stopped the first that may not: needs more of unit than subject has.';
 
+create type forebay.opened_line as (agent forebay.agents, moved integer, room integer);
+comment on type forebay.opened_line is
+'Inside dequeue: an agent that is locked, how many tasks joined its line just now, and how many may start.';
+
+-- What was reported before this release counts as it would have since: costs of calls, what attempts in flight
+-- use and may still use, and what was spent today (UTC).
+update forebay.attempt_usage
+set usd = cost_usd
+where cost_usd is not null;
+
+update forebay.task_attempts as a
+set customer = t.customer,
+    expected_input_tokens = pg_catalog.ceil(coalesce(a.charged_tokens, a.estimated_tokens) * 0.8),
+    expected_output_tokens = coalesce(a.charged_tokens, a.estimated_tokens)
+        - pg_catalog.ceil(coalesce(a.charged_tokens, a.estimated_tokens) * 0.8)
+from forebay.tasks as t
+where t.task_id = a.task_id and (a.finished_at is null or a.is_stop_pending);
+
+with recent as (
+    select
+        a.attempt_id,
+        a.agent,
+        a.started_at,
+        t.customer
+    from forebay.task_attempts as a
+    inner join forebay.tasks as t on a.task_id = t.task_id
+    where a.finished_at is null or a.is_stop_pending
+        or a.finished_at >= pg_catalog.date_trunc('day', pg_catalog.now(), 'UTC')
+),
+
+counting as (
+    select distinct on (u.attempt_id)
+        u.attempt_id,
+        u.source
+    from forebay.attempt_usage as u
+    inner join recent as r on u.attempt_id = r.attempt_id
+    group by u.attempt_id, u.source
+    order by
+        u.attempt_id asc,
+        pg_catalog.count(*) filter (where u.input_tokens is not null and u.output_tokens is not null) desc,
+        pg_catalog.count(u.usd) desc, u.source
+),
+
+calls as (
+    update forebay.attempt_usage as u
+    set counted_usd = u.usd
+    from counting as c
+    inner join recent as r on c.attempt_id = r.attempt_id
+    where u.attempt_id = c.attempt_id and u.source = c.source
+    returning
+        u.*, r.agent, coalesce(r.customer, '') as customer,
+        (
+            greatest(r.started_at, least(u.recorded_at, coalesce(u.started_at, u.recorded_at))) at time zone 'UTC'
+        )::date as day
+),
+
+measured as (
+    update forebay.task_attempts as a
+    set used_input_tokens = used.input_tokens, used_output_tokens = used.output_tokens, used_calls = used.calls,
+        is_usage_known = used.is_known, cost_usd = used.usd, is_cost_known = used.is_cost_known
+    from (
+        select
+            c.attempt_id,
+            coalesce(pg_catalog.sum(c.input_tokens), 0)::bigint as input_tokens,
+            coalesce(pg_catalog.sum(c.output_tokens), 0)::bigint as output_tokens,
+            (pg_catalog.count(*) filter (where c.input_tokens + c.output_tokens is distinct from 0))::integer as calls,
+            pg_catalog.bool_and(c.input_tokens is not null and c.output_tokens is not null) as is_known,
+            pg_catalog.sum(c.usd) as usd,
+            pg_catalog.bool_and(c.usd is not null) as is_cost_known
+        from calls as c
+        group by c.attempt_id
+    ) as used
+    where a.attempt_id = used.attempt_id
+)
+
+insert into forebay.daily_spend (day, agent, customer, usd)
+select
+    c.day,
+    c.agent,
+    c.customer,
+    pg_catalog.sum(c.usd) as usd
+from calls as c
+where c.usd is not null
+group by c.day, c.agent, c.customer;
+
 do $verify$
 begin
     if (select pg_catalog.count(*) from pg_catalog.pg_class as c
@@ -1286,8 +1409,8 @@ begin
         raise exception 'expected 25 tables in schema forebay';
     end if;
     if (select pg_catalog.count(*) from pg_catalog.pg_class as c
-        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 31 then
-        raise exception 'expected 31 row types in schema forebay';
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 32 then
+        raise exception 'expected 32 row types in schema forebay';
     end if;
     if (select pg_catalog.count(*) from forebay.error_policies) <> 8 then
         raise exception 'expected a policy for each of the 8 kinds of errors';
@@ -1295,7 +1418,7 @@ begin
 end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('migrations/0004_hold_quotas.sql', 'versioned', 'cda059a4bb36746cae10a462b8d7e1c60eac9779122a8e31cc4f2121b42f329e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('migrations/0004_hold_quotas.sql', 'versioned', '431c1eacde1a8de93df282147ae80cab7c2e0a8c9f9516a60b6c5c3ac287f2c0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1329,7 +1452,7 @@ begin
             nextval('forebay.task_attempts_attempt_id_seq') as attempt_id,
             'fb-' || gen_random_uuid() as launch_token
         from unnest(p_line) with ordinality as l (
-            task_id, priority, created_at, customer, waited, estimated_tokens, uses, place
+            task_id, priority, customer, waited, estimated_tokens, uses, place
         )
     ), claimed as (
         update forebay.tasks as t
@@ -1362,7 +1485,7 @@ $function$;
 
 comment on function forebay._admit is 'Turn the tasks, which the caller has locked, into attempts, and pay for them.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_admit.sql', 'repeatable', '0e9e2f1226db3472f2d1d32fd083677c42f3e2616a4b3a2ea0400ed6f9f73d92', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_admit.sql', 'repeatable', '3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1385,10 +1508,10 @@ as $function$
 -- Move a task whose attempt reported a failure, by what error_policies says of the error's kind.
 --
 -- A kind that spends no attempt defers the task as long as its deferrals are within the agent's bounds; after that it spends
--- one as any other. A final kind ends the task whatever p_retryable says.
+-- one as any other; either way the provider is not paid for it. A final kind ends the task whatever p_retryable says.
 --
 -- Returns  the task's status after it
--- Writes   forebay.tasks, forebay.refusals
+-- Writes   forebay.tasks, forebay.refusals, forebay.task_attempts.expected_usd
 declare
     v_policy    forebay.error_policies;
     v_wait      interval;
@@ -1400,6 +1523,9 @@ begin
     if v_policy.pauses = 'always' or v_policy.pauses = 'when told' and p_retry_after is not null then
         perform forebay._refuse(p_attempt, p_agent, p_error ->> 'quota', v_wait);
     end if;
+    if not v_policy.spends_attempt then
+        update forebay.task_attempts as a set expected_usd = 0 where a.attempt_id = p_attempt.attempt_id;
+    end if;
     if v_may_retry and not v_policy.spends_attempt and forebay._may_defer(p_agent, p_task, forebay._now()) then
         return forebay._defer(p_task, p_agent, p_error, v_wait);
     end if;
@@ -1409,7 +1535,7 @@ $function$;
 
 comment on function forebay._after_failure is 'Move a task whose attempt reported a failure, by what error_policies says of the error''s kind.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_after_failure.sql', 'repeatable', '93c509a5198e22144264683cc6e5871b1b473910d50f38e3acfc777065a64a72', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_after_failure.sql', 'repeatable', '19605e6982596b0563d60820e8ff95609b0ad4e04c8bf08f4cb6e6059a75a6a4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1420,7 +1546,7 @@ create or replace function forebay._aged_order(
     p_limit  integer,
     p_floor  integer,
     p_now    timestamptz,
-    p_ready  boolean,
+    p_locks  boolean,
     p_capped text[],
     p_except bigint[]
 )
@@ -1430,7 +1556,7 @@ create or replace function forebay._aged_order(
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The first p_limit tasks in line by effective priority, then age, then id; with p_ready not those that were not woken yet.
+-- The first p_limit tasks in line by effective priority, then age, then id; with p_locks not those that were not woken yet.
 --
 -- Inside a priority the older one has aged more, so each priority's line is in order already, and only its first p_limit
 -- are read: the tasks behind them cost nothing.
@@ -1448,7 +1574,7 @@ begin
             ) as firsts
             union all
             select t from forebay.tasks as t
-            where not p_ready and t.agent = p_agent.agent and t.status = 'enqueued' and not t.is_ready
+            where not p_locks and t.agent = p_agent.agent and t.status = 'enqueued' and not t.is_ready
                 and t.available_at <= p_now and (t.customer is null or t.customer <> all(p_capped))
         )
         select (w.task).task_id
@@ -1461,9 +1587,9 @@ begin
 end;
 $function$;
 
-comment on function forebay._aged_order is 'The first p_limit tasks in line by effective priority, then age, then id; with p_ready not those that were not woken yet.';
+comment on function forebay._aged_order is 'The first p_limit tasks in line by effective priority, then age, then id; with p_locks not those that were not woken yet.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_aged_order.sql', 'repeatable', 'a9b93f727e53d662f5f874c9e6873ee2f029266d4c34d0233b1a22208276c690', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_aged_order.sql', 'repeatable', '8a853a50f497fdca6f6196e95453fa99235b88fdc79a5372eca3ad8a7f719bbc', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1495,29 +1621,30 @@ create or replace function forebay._agent_state(p_agent forebay.agents, p_now ti
     set search_path = pg_catalog, pg_temp
 as $function$
 -- In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open.
+--
+-- The agent is the one that _get_effective gives.
 declare
-    v_agent forebay.agents := forebay._get_effective(p_agent.agent, p_now);
-    v_fit   forebay.fit;
+    v_fit forebay.fit;
 begin
-    if v_agent.max_tpm = 0 or v_agent.max_rpm = 0 or v_agent.max_concurrent_tasks = 0 then
+    if p_agent.max_tpm = 0 or p_agent.max_rpm = 0 or p_agent.max_concurrent_tasks = 0 then
         return 'closed';
-    elsif v_agent.paused_until > p_now then
+    elsif p_agent.paused_until > p_now then
         return 'paused';
-    elsif forebay._in_use(v_agent.agent, v_agent.max_concurrent_tasks) >= v_agent.max_concurrent_tasks then
+    elsif forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks) >= p_agent.max_concurrent_tasks then
         return 'full';
-    elsif forebay._room(v_agent, p_now) = 0 then
+    elsif forebay._room(p_agent, p_now) = 0 then
         return 'out_of_requests';
-    elsif not forebay._is_weighed(v_agent) then
+    elsif not forebay._is_weighed(p_agent) then
         return 'open';
     end if;
-    v_fit := forebay._fitting(v_agent, forebay._line(v_agent, 101, null, p_now, false), 1, p_now);
+    v_fit := forebay._fitting(p_agent, forebay._line(p_agent, 101, null, p_now, false), 1, p_now);
     return case when v_fit.places = '{}' then coalesce(v_fit.reason, 'open') else 'open' end;
 end;
 $function$;
 
 comment on function forebay._agent_state is 'In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_agent_state.sql', 'repeatable', 'aa8dfefdea6cfa62717326fa2dbca909e65fb15dda764e593b11c0750d430539', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_agent_state.sql', 'repeatable', '893470b88c0867b073d58fdddc0eb59728f6832515821572b20def3b3c3ef94f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1547,6 +1674,36 @@ $function$;
 comment on function forebay._ask_wakeup is 'Ask for dashboards to be woken when this transaction commits, and dispatchers too if p_is_work; once is enough.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_ask_wakeup.sql', 'repeatable', 'ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_attempt_document.sql
+create or replace function forebay._attempt_document(p_attempt forebay.task_attempts)
+    returns jsonb
+    language sql
+    stable
+    security invoker
+as $function$
+-- An attempt as task_detail shows it: without its result, and without what its calls are waiting for.
+select to_jsonb(shown) from (
+    select
+        p_attempt.attempt_id, p_attempt.attempt_no, p_attempt.agent, p_attempt.launcher, p_attempt.status, p_attempt.worker,
+        p_attempt.launch_token, p_attempt.run_id, p_attempt.run_state, p_attempt.run_ended_at, p_attempt.trace_id,
+        p_attempt.lease_expires_at, p_attempt.deadline_at, p_attempt.is_stop_pending, p_attempt.stop_asked_at,
+        p_attempt.progress_done, p_attempt.progress_total, p_attempt.confidence, p_attempt.error,
+        p_attempt.estimated_tokens, p_attempt.charged_tokens, p_attempt.expected_input_tokens, p_attempt.expected_output_tokens,
+        p_attempt.expected_calls, p_attempt.expected_usd, p_attempt.used_input_tokens, p_attempt.used_output_tokens,
+        p_attempt.used_calls, p_attempt.is_usage_known, p_attempt.cost_usd,
+        extract(epoch from p_attempt.held_up) as held_up_seconds,
+        p_attempt.started_at, p_attempt.reported_at, p_attempt.finished_at
+) as shown;
+$function$;
+
+comment on function forebay._attempt_document is
+'An attempt as task_detail shows it: without its result, and without what its calls are waiting for.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_attempt_document.sql', 'repeatable', '47f37d2ae19cb11c40930d6ed86d24fa0d77f6d49bb08def6bf43480ff294d2f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1641,6 +1798,49 @@ $function$;
 comment on function forebay._boosted is 'The tasks with their customers'' priority boosts added; a priority stays within a smallint.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_boosted.sql', 'repeatable', '544383c2c7540d1d9f20c4bb31cc290f955580ee176e8d7776c72c0ecd1aafec', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_bucket_level.sql
+create or replace function forebay._bucket_level(
+    p_limit    forebay.quota_limits,
+    p_capacity numeric,
+    p_amount   numeric,
+    p_now      timestamptz
+)
+    returns numeric
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The level of a quota's bucket as of p_now, with the settlements that wait to be folded in at the time of their calls.
+--
+-- It refills by p_amount a period, up to p_capacity: also before each settlement, so that time without calls adds nothing
+-- beyond that.
+declare
+    v_level      numeric := p_limit.level;
+    v_at         timestamptz := p_limit.refilled_at;
+    v_per_minute numeric := p_amount * 60 / extract(epoch from p_limit.period);
+    v_call       forebay.quota_settlements;
+begin
+    for v_call in
+        select s.* from forebay.quota_settlements as s
+        where s.quota = p_limit.quota and s.called_at >= p_limit.since
+        order by s.called_at, s.settlement_id
+    loop
+        v_level := forebay._refill(v_level, p_capacity, v_per_minute, v_at, v_call.called_at)
+        - forebay._in_unit(p_limit.unit, v_call.requests, v_call.input_tokens, v_call.output_tokens);
+        v_at := greatest(v_at, v_call.called_at);
+    end loop;
+    return forebay._refill(v_level, p_capacity, v_per_minute, v_at, p_now);
+end;
+$function$;
+
+comment on function forebay._bucket_level is 'The level of a quota''s bucket as of p_now, with the settlements that wait to be folded in at the time of their calls.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_bucket_level.sql', 'repeatable', '8c615f1ca60bca4b224bb54aedbdac5d03f7947d53f573e3d5e0ff15b4ffddc6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1756,14 +1956,14 @@ begin
         from forebay.task_attempts as a
         where a.call_quota = p_quota and a.finished_at is null and a.attempt_id <> p_attempt.attempt_id
             and (a.call_asked_at, a.attempt_id) < (coalesce(p_attempt.call_asked_at, p_now), p_attempt.attempt_id)
-            and a.call_wait_until > p_now - interval '5 seconds'
+            and forebay._still_asks(a.call_wait_until, p_now)
     ) as w;
 end;
 $function$;
 
 comment on function forebay._calls_ahead is 'The calls that wait for the quota since before the attempt''s own call, and what they need of a limit.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_calls_ahead.sql', 'repeatable', 'db82a973cc094cbe965884d0a7645a37f5712c64b9225d0723f4065d2bc63dbf', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_calls_ahead.sql', 'repeatable', '367eac5d53577554f8e5a428ef65a850e7cae70d93e1c7309e12043da1aab8be', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1771,6 +1971,7 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 \echo new functions/internal/_calls_to_come.sql
 create or replace function forebay._calls_to_come(
     p_quotas          text[],
+    p_now             timestamptz,
     out quotas        text[],
     out input_tokens  numeric,
     out output_tokens numeric
@@ -1783,22 +1984,30 @@ create or replace function forebay._calls_to_come(
 as $function$
 -- The calls that will come at once from attempts in flight on the quotas: one that waits, or the first of an attempt.
 --
+-- Agent by agent, whatever the statistics say (offset 0): what others have in flight is not read.
+--
 -- Returns  one row a call; an attempt between its calls has none
 begin
     return query
     select
-        g.quotas,
-        coalesce(a.call_input_tokens, ceil(a.expected_input_tokens / greatest(1, a.expected_calls))),
-        coalesce(a.call_output_tokens, ceil(a.expected_output_tokens / greatest(1, a.expected_calls)))
+        g.quotas, coalesce(a.call_input_tokens, (of_attempt.first_call).input_tokens)::numeric,
+        coalesce(a.call_output_tokens, (of_attempt.first_call).output_tokens)::numeric
     from forebay.agents as g
-    inner join forebay.task_attempts as a on a.agent = g.agent and a.finished_at is null
-    where g.quotas && p_quotas and (a.call_asked_at is not null or (not a.asks_first and a.used_calls = 0));
+    cross join lateral (
+        select o.* from forebay.task_attempts as o where o.agent = g.agent and o.finished_at is null offset 0
+    ) as a
+    cross join lateral (
+        select forebay._first_call(
+            (a.expected_calls, a.expected_input_tokens, a.expected_output_tokens, null)::forebay.expected_use
+        ) as first_call
+    ) as of_attempt
+    where g.quotas && p_quotas and (forebay._still_asks(a.call_wait_until, p_now) or (not a.asks_first and a.used_calls = 0));
 end;
 $function$;
 
 comment on function forebay._calls_to_come is 'The calls that will come at once from attempts in flight on the quotas: one that waits, or the first of an attempt.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_calls_to_come.sql', 'repeatable', '693ab0633d21e1f4f96c115396f2f1662010335d72522a7c068cc900de901975', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_calls_to_come.sql', 'repeatable', 'c1d85f3fbec08b83c9dc39867c31f55fabb21d8e91b96bce14c86705b319f066', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1887,7 +2096,7 @@ begin
         v_head := (case when v_room > 0 then forebay._pick(v_agent, 1, null, v_now, false) end)[1];
         if v_head.task_id is not null then
             priority := v_head.priority;
-        elsif v_room > 0 and (forebay._head(agent, v_now)).task_id is not null then
+        elsif v_room > 0 and forebay._has_waiting(agent, v_now) then
             priority := null;
         else
             priority := forebay._expired_priority(v_agent, v_now);
@@ -1905,7 +2114,7 @@ $function$;
 
 comment on function forebay._candidates is 'The agents that could start a task now, each with the priority of the best that waits: a look without any lock.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_candidates.sql', 'repeatable', '11f4cfe828293e842d19973ab28c62d844f597bf2e5c762e92d9574b5f84371b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_candidates.sql', 'repeatable', 'cfb19ad2469bf976b77723205f12fe34a85c9dcc85268b8ef258ad625bca4350', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1957,19 +2166,13 @@ begin
         from (
             select s.customer, sum(s.usd) as usd
             from (
-                select d.customer, d.usd from forebay.daily_spend as d where d.day = v_day
+                select r.customer, r.usd from forebay._recorded_usd(v_day) as r
                 union all
-                select e.customer, e.usd from forebay.spend_entries as e where forebay._utc_day(e.spent_at) = v_day
-                union all
-                select a.customer, greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0)
-                from forebay.task_attempts as a
-                where a.finished_at is null and a.customer is not null
-                union all
-                select a.customer, a.expected_usd
+                select p.customer, p.usd
                 from forebay.agents as g
-                inner join forebay.task_attempts as a on a.agent = g.agent
-                where a.customer is not null and a.finished_at >= v_since and a.finished_at is not null
-                    and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released' and not forebay._is_refused(a.error)
+                cross join lateral (
+                    select a.customer, a.usd from forebay._projected_usd(v_since) as a where a.agent = g.agent offset 0
+                ) as p
             ) as s
             group by s.customer
         ) as spent
@@ -1985,7 +2188,7 @@ $function$;
 
 comment on function forebay._capped_customers is 'The customers whose cap of today is reached.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_capped_customers.sql', 'repeatable', 'b35dcc555c844573f39fb6cbb11a3f5f8b57faace050b74a604c29a1a1b2d65d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_capped_customers.sql', 'repeatable', 'eaef5d817a86670d13185b9bca55da06ef5010e06ef7f4a458195b1ce416c3f7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2028,7 +2231,7 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 \echo new functions/internal/_claim.sql
 create or replace function forebay._claim(
     p_worker text,
-    p_agent  text,
+    p_agent  forebay.agents,
     p_limit  integer,
     p_floor  integer,
     p_waits  boolean
@@ -2041,44 +2244,43 @@ create or replace function forebay._claim(
 as $function$
 -- Admit up to p_limit of the agent's tasks of priority p_floor and more (null: any); the caller holds the agent's lock.
 --
--- p_limit is within the room that _open_line counted. The time of the claim is read here, after the count, so that no
--- attempt that was not counted ends after it. Customers are locked by what is seen in line: a task of another one that came
--- into it meanwhile has to wait for the next claim.
+-- The agent and p_limit are as _open_line left them. The time of the claim is read here, after its count, so that no
+-- attempt that was not counted ends after it. Customers are locked by what could start before: a task of another one has to
+-- wait for the next claim.
 --
 -- Returns  one row an attempt, in the order of the line
 -- Locks    the customers that have a cap; tasks and attempts without waiting
 -- Errors   55P03  somebody else is admitting for a customer that has a cap, and p_waits is false
 declare
     v_now       timestamptz := forebay._now();
-    v_agent     forebay.agents := forebay._get_effective(p_agent, v_now);
     v_customers text[];
     v_line      forebay.lined_up[];
 begin
-    if v_agent.paused_until > v_now then
+    if p_agent.paused_until > v_now then
         return;
     end if;
-    if forebay._has_caps(v_agent) then
+    if exists (select from forebay.customers as c where c.max_usd_per_day is not null) then
         v_customers := array(
-            select l.customer from unnest(forebay._line(v_agent, p_limit + 100, p_floor, v_now, false)) as l
+            select l.customer from unnest(forebay._pick(p_agent, p_limit, p_floor, v_now, false)) as l
             where l.customer is not null
             group by l.customer
         );
         perform forebay._lock_customers(v_customers, p_waits);
         v_now := forebay._now();
     end if;
-    v_line := forebay._pick(v_agent, p_limit, p_floor, v_now, true);
+    v_line := forebay._pick(p_agent, p_limit, p_floor, v_now, true);
     if v_customers is not null then
         v_line := array(select l from unnest(v_line) as l where l.customer is null or l.customer = any(v_customers));
     end if;
     if v_line <> '{}' then
-        return query select * from forebay._admit(p_worker, v_agent, v_line, v_now);
+        return query select * from forebay._admit(p_worker, p_agent, v_line, v_now);
     end if;
 end;
 $function$;
 
 comment on function forebay._claim is 'Admit up to p_limit of the agent''s tasks of priority p_floor and more (null: any); the caller holds the agent''s lock.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_claim.sql', 'repeatable', '9fc0bce26a7365a633ebcaf7035e6779cf2ef5cc26f546f3387a703d1119cf39', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_claim.sql', 'repeatable', '64ceb50bbff6afce2fd7248b1adcb33b903a6c09cd6f249afbece9da523f5619', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2100,6 +2302,39 @@ $function$;
 comment on function forebay._cluster is 'What tells this database cluster from every other: made by initdb, kept by a physical copy, not by a dump.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_cluster.sql', 'repeatable', 'd4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_configured_words.sql
+create or replace function forebay._configured_words(p_fit forebay.fit)
+    returns text
+    language sql
+    stable
+    security invoker
+as $function$
+-- What a limit is configured to, for a sentence about one that is lower now, by its headroom or after refusals; else nothing.
+select format(' (configured: %s)', coalesce(forebay._number_words(configured.amount), 'none'))
+from (
+    select case p_fit.reason
+        when 'full' then a.max_concurrent_tasks
+        when 'out_of_requests' then a.max_rpm
+        when 'out_of_tokens' then a.max_tpm
+    end as amount
+    from forebay.agents as a
+    where a.agent = p_fit.subject and p_fit.reason <> 'quota'
+    union all
+    select l.amount
+    from forebay.quota_limits as l
+    where l.quota = p_fit.subject and l.unit = p_fit.unit and l.period = p_fit.period and p_fit.reason = 'quota'
+) as configured
+where configured.amount is distinct from p_fit.amount;
+$function$;
+
+comment on function forebay._configured_words is
+'What a limit is configured to, for a sentence about one that is lower now, by its headroom or after refusals; else nothing.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_configured_words.sql', 'repeatable', 'e5fd0f288135c374205e5da5e17cb2a9dc86ababaede116af1390bcb48e0c6ac', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2159,6 +2394,67 @@ $function$;
 comment on function forebay._count_ahead is 'How many of the agent''s tasks stand in line before this one, those due by p_now included; counted up to 10,000 of a priority.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_count_ahead.sql', 'repeatable', '9097e2f4cd2784c5359cbea9056aa91c34f9ff8cb2988fd7309c6bef426ca1c1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_customer_priorities.sql
+create or replace function forebay._customer_priorities(p_agent text, out customer text, out priority integer)
+    returns setof record
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Which customers have tasks in the line of an agent that serves them in turns, and of which priorities; null for no customer.
+--
+-- The index is entered anew for each: how many tasks they have costs nothing.
+begin
+    return query
+    with recursive found as (
+        (
+            select t.customer, t.priority::integer as priority from forebay.tasks as t
+            where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+            order by t.customer, t.priority desc
+            limit 1
+        )
+        union all
+        select n.customer, n.priority::integer
+        from found as f
+        cross join lateral (
+            (
+                select t.customer, t.priority from forebay.tasks as t
+                where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+                    and t.customer = f.customer and t.priority < f.priority
+                order by t.priority desc
+                limit 1
+            )
+            union all
+            (
+                select t.customer, t.priority from forebay.tasks as t
+                where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+                    and t.customer > f.customer
+                order by t.customer, t.priority desc
+                limit 1
+            )
+            union all
+            (
+                select t.customer, t.priority from forebay.tasks as t
+                where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+                    and t.customer is null and t.priority < case when f.customer is null then f.priority else 32768 end
+                order by t.priority desc
+                limit 1
+            )
+            limit 1
+        ) as n
+    )
+    select f.customer, f.priority from found as f;
+end;
+$function$;
+
+comment on function forebay._customer_priorities is 'Which customers have tasks in the line of an agent that serves them in turns, and of which priorities; null for no customer.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_customer_priorities.sql', 'repeatable', '503f75f783691bd38329f7ab4a941bc70741b847a59500029965677c45fc5a69', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2404,10 +2700,11 @@ begin
             when v_is_late or p_outcome.outcome = 'fail' then 'failed'
             else 'lost'
         end,
-        error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = not p_outcome.is_ended
+        error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = not p_outcome.is_ended,
+        expected_usd = case when v_is_unspent then 0 else a.expected_usd end
     where a.attempt_id = p_attempt.attempt_id;
     if v_is_unspent then
-        perform forebay._settle(p_attempt, true);
+        perform forebay._settle(p_attempt.attempt_id, true);
     end if;
     v_status := forebay._give_back(
         p_task, p_agent, v_error,
@@ -2420,7 +2717,7 @@ $function$;
 
 comment on function forebay._end_observed is 'End an open attempt whose run was seen in a state that does not renew, or whose deadline has passed; the caller holds it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_end_observed.sql', 'repeatable', 'd9f7896a577be3bb394906b77900e30513cf7dc499cd699db0ffdffbbf6f88cf', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_end_observed.sql', 'repeatable', '88fa4f61fe2495cc202f444d8453ad7aae2f1e35957df7d136efbf3d718d3c42', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2502,13 +2799,13 @@ create or replace function forebay._estimate(p_agent forebay.agents, p_task fore
     immutable
     security invoker
 as $function$
--- What a claim of the task charges: its estimate, or the agent's default.
+-- What a task counts as before anything is learned: its estimate, or the agent's default.
 select coalesce(p_task.estimated_tokens, p_agent.default_estimated_tokens);
 $function$;
 
-comment on function forebay._estimate is 'What a claim of the task charges: its estimate, or the agent''s default.';
+comment on function forebay._estimate is 'What a task counts as before anything is learned: its estimate, or the agent''s default.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_estimate.sql', 'repeatable', '90a7b3cd67185b61ce1978eee7034186277545a63f17ea43e9cc965cd387cfe5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_estimate.sql', 'repeatable', '302035370bcaa6da8bc002590a15eadbc0b9c44eddf3e7b3a276cbeb2a65d47d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2682,12 +2979,15 @@ create or replace function forebay._explain_waiting(p_task forebay.tasks)
     set search_path = pg_catalog, pg_temp
 as $function$
 -- Say what keeps an enqueued task from starting, and the earliest moment at which it will start if nothing else changes.
+--
+-- The moment is not sought for a task that has a hundred before it: these start first in any case.
 declare
     v_now    timestamptz := forebay._now();
     v_answer forebay.task_explanation;
 begin
-    v_answer := forebay._obstacle(p_task, v_now);
-    if v_answer.reason not in ('not_open', 'closed', 'behind_others', 'ready') then
+    v_answer := forebay._waiting_reason(p_task, v_now);
+    if v_answer.reason not in ('not_open', 'closed', 'behind_others', 'ready')
+        and (v_answer.ahead < 100 or v_answer.reason in ('delayed', 'deferred', 'spend_cap')) then
         v_answer.waiting_until := forebay._starts_at(p_task, v_now);
     end if;
     v_answer.explanation := forebay._waiting_words(v_answer, p_task, v_now);
@@ -2697,7 +2997,7 @@ $function$;
 
 comment on function forebay._explain_waiting is 'Say what keeps an enqueued task from starting, and the earliest moment at which it will start if nothing else changes.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_explain_waiting.sql', 'repeatable', '8c343aec60274353d3052c3534ec685ab95731f09c400c39393f0b9686dd2ce0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_explain_waiting.sql', 'repeatable', '2201f6ca4a1be6bba19c6d011d6dc80dd5e12e124ec87a6a5b4d60b5e4ce8242', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2708,7 +3008,7 @@ create or replace function forebay._fair_order(
     p_limit   integer,
     p_floor   integer,
     p_now     timestamptz,
-    p_ready   boolean,
+    p_locks   boolean,
     p_capped  text[],
     p_except  bigint[],
     p_learned forebay.learned
@@ -2721,39 +3021,175 @@ create or replace function forebay._fair_order(
 as $function$
 -- The first p_limit tasks in line by effective priority, then by whose customer has had least, then age, then id.
 --
--- Each task stands where its customer's count will be once the customer's tasks before it have started. A customer without
--- a count starts from the agent's turn: nobody saves up. With p_ready not those that were not woken yet.
+-- Of each customer's tasks of one priority the first is read; then, where that is in the answer, four times as many, as long
+-- as the answer might go on with the next of them. With p_locks without what was not woken yet.
 declare
-    v_turn numeric := (select b.turn from forebay.agent_budgets as b where b.agent = p_agent.agent);
+    v_customers  text[];
+    v_priorities integer[];
+    v_depths     integer[];
+    v_is_open    boolean;
+    v_ids        bigint[];
 begin
-    return array(
-        with ranked as (
-            select
-                t as task, forebay._effective_priority(p_agent, t, p_now) as priority,
-                forebay._turn_cost((forebay._lined_up(p_agent, t, p_learned, p_now)).uses) as cost
-            from forebay._shares(p_agent.agent, p_limit, p_now, p_ready, p_except) as t
-            where t.customer is null or t.customer <> all(p_capped)
-        ), counted as (
-            select
-                r.*,
-                coalesce(c.served, v_turn) - r.cost + sum(r.cost) over (
-                    partition by (r.task).customer order by r.priority desc, (r.task).created_at, (r.task).task_id
-                ) as turn
-            from ranked as r
-            left join forebay.customer_turns as c on c.agent = p_agent.agent and c.customer = coalesce((r.task).customer, '')
+    select array_agg(c.customer), array_agg(c.priority), array_agg(1) into v_customers, v_priorities, v_depths
+    from forebay._customer_priorities(p_agent.agent) as c
+    where c.customer is null or c.customer <> all(p_capped);
+    loop
+        with placed as (
+            select t.task_id, t.nth, row_number() over (order by t.priority desc, t.turn, t.created_at, t.task_id) as place
+            from forebay._turns(
+                p_agent, v_customers, v_priorities, v_depths, p_now, p_locks, p_capped, p_except, p_learned
+            ) as t
+            where p_floor is null or t.priority >= p_floor
+        ), kept as (
+            select p.nth, count(*) = v_depths[p.nth] and max(p.place) < p_limit as is_open
+            from placed as p
+            where p.nth is not null
+            group by p.nth
+            having min(p.place) <= p_limit
         )
-        select (c.task).task_id
-        from counted as c
-        where p_floor is null or c.priority >= p_floor
-        order by c.priority desc, c.turn, (c.task).created_at, (c.task).task_id
-        limit p_limit
-    );
+        select
+            (select array_agg(p.task_id order by p.place) from placed as p where p.place <= p_limit),
+            array_agg(v_customers[k.nth]), array_agg(v_priorities[k.nth]),
+            array_agg(v_depths[k.nth] * case when k.is_open then 4 else 1 end), bool_or(k.is_open)
+        into v_ids, v_customers, v_priorities, v_depths, v_is_open
+        from kept as k;
+        exit when v_is_open is not true;
+    end loop;
+    return coalesce(v_ids, array[]::bigint[]);
 end;
 $function$;
 
 comment on function forebay._fair_order is 'The first p_limit tasks in line by effective priority, then by whose customer has had least, then age, then id.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_fair_order.sql', 'repeatable', '71b7627298baa9e84dda2c11cc0e7ba4260d8d0329cb8c5f932a20cc27c933b4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_fair_order.sql', 'repeatable', '829ba492b8a45464ac565a3b477460bf70ace995d0a53a8866e2bb63aa18dabb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_first_call.sql
+create or replace function forebay._first_call(p_uses forebay.expected_use)
+    returns forebay.expected_use
+    language sql
+    immutable
+    security invoker
+as $function$
+-- What the first call of a task is expected to use: the calls share its tokens evenly.
+select (
+    1, ceil((p_uses).input_tokens / greatest(1, (p_uses).calls)), ceil((p_uses).output_tokens / greatest(1, (p_uses).calls)), null
+)::forebay.expected_use;
+$function$;
+
+comment on function forebay._first_call is 'What the first call of a task is expected to use: the calls share its tokens evenly.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_first_call.sql', 'repeatable', '46bd4d5005660a5619f3828c0156d1c89e0a64d89f1a85c015d6a6af39d33138', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_first_start.sql
+create or replace function forebay._first_start(
+    p_task     forebay.tasks,
+    p_now      timestamptz,
+    p_from     timestamptz,
+    p_is_alone boolean
+)
+    returns timestamptz
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The first moment after p_from, within 34 years of p_now, at which _may_start says yes; null when there is none.
+--
+-- It is asked at moments further and further ahead, and between the last no and the first yes the moment is halved out, to
+-- the microsecond.
+declare
+    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
+    v_no    timestamptz := p_from;
+    v_yes   timestamptz;
+    v_half  timestamptz;
+begin
+    for v_yes in
+        select distinct m.at from (
+            select p_now + make_interval(secs => 4.0 ^ n) as at from generate_series(-1, 15) as n
+            union all
+            select unnest(array[
+                p_task.available_at, v_agent.paused_until, date_trunc('day', p_now, 'UTC') + interval '24 hours'
+            ])
+        ) as m
+        where m.at > p_from and m.at < 'infinity'
+        order by m.at
+    loop
+        if forebay._may_start(p_task, v_yes, p_is_alone) then
+            loop
+                v_half := v_no + make_interval(secs => extract(epoch from v_yes - v_no)::double precision / 2);
+                exit when v_half in (v_no, v_yes);
+                if forebay._may_start(p_task, v_half, p_is_alone) then
+                    v_yes := v_half;
+                else
+                    v_no := v_half;
+                end if;
+            end loop;
+            return v_yes;
+        end if;
+        v_no := v_yes;
+    end loop;
+    return null;
+end;
+$function$;
+
+comment on function forebay._first_start is
+'The first moment after p_from, within 34 years of p_now, at which _may_start says yes; null when there is none.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_first_start.sql', 'repeatable', 'd5e7f68191e6c55d47552aa84bc28e2a1bb174daf6b88bd1731d337f05471d3f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_firsts.sql
+create or replace function forebay._firsts(
+    p_agent      text,
+    p_customers  text[],
+    p_priorities integer[],
+    p_depths     integer[],
+    p_except     bigint[],
+    out nth      integer,
+    out task     forebay.tasks
+)
+    returns setof record
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The nth customer's first tasks of the nth priority, as many as the nth of p_depths, for each n.
+begin
+    return query
+    select s.nth::integer, f.task
+    from unnest(p_customers, p_priorities, p_depths) with ordinality as s (customer, priority, depth, nth)
+    cross join lateral (
+        (
+            select t as task from forebay.tasks as t
+            where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+                and t.customer = s.customer and t.priority = s.priority and t.task_id <> all(p_except)
+            order by t.created_at, t.task_id
+            limit s.depth
+        )
+        union all
+        (
+            select t from forebay.tasks as t
+            where s.customer is null and t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
+                and t.customer is null and t.priority = s.priority and t.task_id <> all(p_except)
+            order by t.created_at, t.task_id
+            limit s.depth
+        )
+    ) as f;
+end;
+$function$;
+
+comment on function forebay._firsts is 'The nth customer''s first tasks of the nth priority, as many as the nth of p_depths, for each n.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_firsts.sql', 'repeatable', 'cb48de6f92a1d7901aacf8b87c994df7a1de7f5436ad08878ec88dd6a82e0b33', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2781,21 +3217,23 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 
 \echo new functions/internal/_fitting.sql
 create or replace function forebay._fitting(
-    p_agent forebay.agents,
-    p_line  forebay.lined_up[],
-    p_limit integer,
-    p_now   timestamptz
+    p_agent   forebay.agents,
+    p_line    forebay.lined_up[],
+    p_limit   integer,
+    p_now     timestamptz,
+    p_learned forebay.learned default null
 )
     returns forebay.fit
     language plpgsql
-    stable
+    volatile
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
 -- Which of the tasks in p_line may start now, p_limit of them at most: the one rule of admission, the agent's room aside.
 --
 -- In the order of the line, each that fits beside those before it may. One that does not fit is passed, unless it has
--- waited reserve_after: then nothing behind it may start. A spend cap never holds up the tasks behind.
+-- waited reserve_after: then nothing behind it may start. A spend cap never holds up the tasks behind. What the first tasks
+-- of other agents hold of the quotas is not there.
 --
 -- Returns  their places in p_line, and what keeps the first of the others back; reason null: nothing does
 declare
@@ -2803,14 +3241,14 @@ declare
     v_stop  forebay.fit;
     v_level numeric := case when p_agent.max_tpm is not null then (forebay._levels(p_agent, p_now)).tokens end;
     v_rooms forebay.quota_room[] := case when p_agent.quotas <> '{}' then
-        array(select r from forebay._quota_rooms(p_agent, p_now) as r)
+        forebay._leave_room(p_agent, p_line[1], array(select r from forebay._quota_rooms(p_agent, p_now) as r), p_now)
     else '{}' end;
     v_caps  forebay.spend_cap[] := case when forebay._has_caps(p_agent) then array(
         select c from forebay._caps(p_agent, array(select distinct l.customer from unnest(p_line) as l), p_now) as c
     ) else '{}' end;
     v_pace  double precision := case when v_rooms <> '{}' then
-        (forebay._learned(p_agent.agent)).tokens_per_second::double precision
-    end;
+        (case when p_learned.samples is null then forebay._learned(p_agent.agent) else p_learned end).tokens_per_second
+    end::double precision;
     v_task  forebay.lined_up;
 begin
     v_fit.places := array[]::integer[];
@@ -2821,7 +3259,7 @@ begin
         if v_stop.reason is null then
             v_fit.places := v_fit.places || v_place;
             v_level := v_level - (v_task.uses).input_tokens - (v_task.uses).output_tokens;
-            v_rooms := forebay._take_room(v_rooms, v_task.uses, v_pace);
+            v_rooms := forebay._take_room(v_rooms, p_agent.quotas, v_task.uses, v_pace);
             v_caps := forebay._take_money(v_caps, v_task);
         else
             v_stop.places := v_fit.places;
@@ -2835,7 +3273,7 @@ $function$;
 
 comment on function forebay._fitting is 'Which of the tasks in p_line may start now, p_limit of them at most: the one rule of admission, the agent''s room aside.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_fitting.sql', 'repeatable', 'beac65c23b2b7bf202cbe39194a259c8d7e071a258de074479608910e1913c72', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_fitting.sql', 'repeatable', '891620f7a6325d116b049f5f9f2f92b2e82784f31c26aac1b80c108ff07ab46f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2853,24 +3291,24 @@ create or replace function forebay._flight_state(
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- How many of the agent's tasks are processing, what they were estimated at, and what they will still use within a minute.
+-- How many of the agent's tasks are processing, what they are expected to use, and what they will still use within a minute.
 --
 -- p_pace is how many tokens a task of the agent uses in a second; null when that is not known: it may use all at once.
 begin
     select
-        count(*), coalesce(sum(a.estimated_tokens), 0)::bigint,
-        ceil(coalesce(sum(least(rest.input_tokens + rest.output_tokens, p_pace * 60)), 0))::bigint
+        count(*), coalesce(sum(a.expected_input_tokens + a.expected_output_tokens), 0)::bigint,
+        ceil(coalesce(sum(forebay._within(rest.tokens, rest.tokens, p_pace, 60)), 0))::bigint
     into tasks, tokens, projected_tpm
     from forebay.task_attempts as a
-    cross join lateral forebay._remaining(a) as rest
+    cross join lateral (select r.input_tokens + r.output_tokens as tokens from forebay._remaining(a) as r) as rest
     where a.agent = p_agent and a.finished_at is null;
 end;
 $function$;
 
 comment on function forebay._flight_state is
-'How many of the agent''s tasks are processing, what they were estimated at, and what they will still use within a minute.';
+'How many of the agent''s tasks are processing, what they are expected to use, and what they will still use within a minute.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_flight_state.sql', 'repeatable', 'd17be853f83c1475bef7433cbdcb766ac09e61ec865122c71a486ef11f7d2098', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_flight_state.sql', 'repeatable', '5e6c0f23a5bf34611473f71b57f4239d404cf7f698511e5a633bef91247e5448', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2885,12 +3323,20 @@ create or replace function forebay._fold_quota(p_quota text, p_now timestamptz)
 as $function$
 -- Add the quota's settlements to its ledger, each to the slot of its call; the caller holds the quota's lock.
 --
--- What has left a window already is dropped. A bucket keeps the moment of its level, so that it is cut to its burst only
--- after the settlement.
+-- What has left a window already is dropped. A bucket's level is brought to p_now.
 --
 -- Writes  forebay.quota_slots, forebay.quota_limits, forebay.quota_settlements
 begin
-    with gone as (
+    if not exists (select from forebay.quota_settlements as s where s.quota = p_quota) then
+        return;
+    end if;
+    -- One statement: what the levels contain is what is deleted.
+    with levels as materialized (
+        select l.unit, l.period, l.room
+        from forebay._quota_limits(
+            array(select b.quota from forebay.quota_limits as b where b.quota = p_quota and b.kind = 'bucket'), p_now
+        ) as l
+    ), gone as (
         delete from forebay.quota_settlements as s
         where s.quota = p_quota
         returning s.called_at, s.requests, s.input_tokens, s.output_tokens
@@ -2901,27 +3347,21 @@ begin
             sum(forebay._in_unit(l.unit, g.requests, g.input_tokens, g.output_tokens)) as used
         from forebay.quota_limits as l
         cross join gone as g
-        where l.quota = p_quota and l.kind = 'window'
+        where l.quota = p_quota and l.kind = 'window' and g.called_at >= l.since
             and forebay._slot_at(l.period, g.called_at) > p_now - forebay._window_length(l.period)
         group by l.quota, l.unit, l.period, forebay._slot_at(l.period, g.called_at)
         on conflict (quota, unit, period, slot_at) do update set used = greatest(0, s.used + excluded.used)
     )
     update forebay.quota_limits as l
-    set level = l.level - bill.used
-    from (
-        select b.unit, b.period, sum(forebay._in_unit(b.unit, g.requests, g.input_tokens, g.output_tokens)) as used
-        from forebay.quota_limits as b
-        cross join gone as g
-        where b.quota = p_quota and b.kind = 'bucket'
-        group by b.unit, b.period
-    ) as bill
-    where l.quota = p_quota and l.unit = bill.unit and l.period = bill.period and bill.used <> 0;
+    set level = v.room, refilled_at = greatest(p_now, l.refilled_at)
+    from levels as v
+    where l.quota = p_quota and l.unit = v.unit and l.period = v.period and l.kind = 'bucket';
 end;
 $function$;
 
 comment on function forebay._fold_quota is 'Add the quota''s settlements to its ledger, each to the slot of its call; the caller holds the quota''s lock.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_fold_quota.sql', 'repeatable', 'dd028571f0ef92ade1a16988d4a2ef8bceb843352daf35a07030a633f4c0e586', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_fold_quota.sql', 'repeatable', '271367778bd207c8f5aba9a862c8737d434f7131dcad56b6a1b708ed526263e3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3007,7 +3447,7 @@ create or replace function forebay._forget_refusals(p_now timestamptz)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Remove the refusals that count no more: five minutes after its pause a share is whole again.
+-- Remove the refusals that count no more, since their share is whole again.
 --
 -- Writes  forebay.refusals
 -- Locks   the refusals, skipping what somebody else holds
@@ -3015,15 +3455,15 @@ begin
     delete from forebay.refusals as r
     where r.refusal_id in (
         select p.refusal_id from forebay.refusals as p
-        where p.paused_until < p_now - interval '5 minutes'
+        where forebay._share(p, p_now) = 1
         for update skip locked
     );
 end;
 $function$;
 
-comment on function forebay._forget_refusals is 'Remove the refusals that count no more: five minutes after its pause a share is whole again.';
+comment on function forebay._forget_refusals is 'Remove the refusals that count no more, since their share is whole again.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_forget_refusals.sql', 'repeatable', 'c006e9c78c9eb5ff6cb5d5281decfcf84059625e7be9e82703218e7d255a4caa', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_forget_refusals.sql', 'repeatable', '9e890fc34ea6cf844e7fc3d18c3577ed4f668680667ae2447fad1198f6ff8fcb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3185,7 +3625,7 @@ create or replace function forebay._get_effective(p_agent text, p_now timestampt
 as $function$
 -- The agent with the limits and the pause that hold at p_now: as configured, and as a provider's refusals lower them.
 --
--- Where neither the agent nor a quota limits what runs at once, what ran when the provider refused is the limit to start from.
+-- An agent without a limit of tasks at once starts from what ran when the provider refused.
 --
 -- Errors  22023  p_agent is null
 --         QF301  there is no such agent
@@ -3210,7 +3650,7 @@ $function$;
 
 comment on function forebay._get_effective is 'The agent with the limits and the pause that hold at p_now: as configured, and as a provider''s refusals lower them.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_get_effective.sql', 'repeatable', 'cba2d943e1cd1620ba09de167ba7fe7c317c33e4f6e72f9f7c0ea85eb7e898cb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_get_effective.sql', 'repeatable', '666fcd1a9fcf20c28fc347cf02b527c047cb5549f2ba9d084296991af823eaf5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3323,8 +3763,8 @@ begin
         call_wait_until = null, held_up = a.held_up + coalesce(p_now - p_attempt.call_asked_at, '0')
     where a.attempt_id = p_attempt.attempt_id and (not a.asks_first or a.call_wait_until is not null);
 
-    insert into forebay.attempt_calls (attempt_id, call_no, call_id, granted_at, input_tokens, output_tokens)
-    select p_attempt.attempt_id, coalesce(max(c.call_no), 0) + 1, p_call_id, p_now, p_input, p_output
+    insert into forebay.attempt_calls (attempt_id, call_no, call_id, quotas, granted_at, input_tokens, output_tokens)
+    select p_attempt.attempt_id, coalesce(max(c.call_no), 0) + 1, p_call_id, p_quotas, p_now, p_input, p_output
     from forebay.attempt_calls as c
     where c.attempt_id = p_attempt.attempt_id
     having p_quotas <> '{}' and not coalesce(bool_or(c.call_id = p_call_id and not c.is_over), false);
@@ -3349,7 +3789,7 @@ $function$;
 
 comment on function forebay._grant_call is 'Charge a call to every limit of the quotas, once while it is open; the caller holds the quotas'' locks and the attempt''s.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_grant_call.sql', 'repeatable', 'bd2bf27f63c410208a77646117b1402e3d150b546cee84838a7ae8566cccd26e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_grant_call.sql', 'repeatable', '32db66b90e510eb74f8fa96561e6db7f2da78e5ec9d699260ca21244dae5eaca', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3373,43 +3813,29 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_head.sql
-create or replace function forebay._head(p_agent text, p_now timestamptz)
-    returns forebay.tasks
+\echo new functions/internal/_has_waiting.sql
+create or replace function forebay._has_waiting(p_agent text, p_now timestamptz)
+    returns boolean
     language plpgsql
     stable
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The first task in the agent's line, those that are due by p_now and not woken yet included; null when nothing waits.
-declare
-    v_head forebay.tasks;
+-- Whether any task of the agent stands in line, those that are due by p_now and not woken yet included.
 begin
-    select h.* into v_head
-    from (
-        (
-            select t.* from forebay.tasks as t
-            where t.agent = p_agent and t.status = 'enqueued' and t.is_ready
-            order by t.priority desc, t.created_at, t.task_id
-            limit 1
-        )
-        union all
-        (
-            select t.* from forebay.tasks as t
-            where t.agent = p_agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now
-            order by t.priority desc, t.created_at, t.task_id
-            limit 1
-        )
-    ) as h
-    order by h.priority desc, h.created_at, h.task_id
-    limit 1;
-    return v_head;
+    return exists (
+        select from forebay.tasks as t
+        where t.agent = p_agent and t.status = 'enqueued' and t.is_ready
+    ) or exists (
+        select from forebay.tasks as t
+        where t.agent = p_agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now
+    );
 end;
 $function$;
 
-comment on function forebay._head is 'The first task in the agent''s line, those that are due by p_now and not woken yet included; null when nothing waits.';
+comment on function forebay._has_waiting is 'Whether any task of the agent stands in line, those that are due by p_now and not woken yet included.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_head.sql', 'repeatable', '0fa29a8e81305b9d8376a201a150267cccdcd27b4f5ee5c2abd912669854753d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_has_waiting.sql', 'repeatable', 'dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3457,7 +3883,7 @@ begin
         into v_fit
         from unnest(p_rooms) as r
         cross join lateral forebay._need(r.unit, r.seconds, p_task.uses, p_pace) as needs (amount)
-        where needs.amount > r.room and not (r.is_idle and r.amount > 0)
+        where needs.amount > r.room and not (r.takes_any and r.amount > 0)
         order by (needs.amount - r.room) / greatest(r.amount, 1) desc, r.quota, r.unit, r.period
         limit 1;
     end if;
@@ -3467,7 +3893,39 @@ $function$;
 
 comment on function forebay._hindrance is 'What keeps the task from starting, given what is left of the agent''s bucket, of its quotas and of the caps; reason null: nothing.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_hindrance.sql', 'repeatable', 'b9a70eb6464f53c9632949b2919d2eb3f61aa19e5acc6667b193728607e893e1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_hindrance.sql', 'repeatable', '5ab38ef68c994195582de90ee197cc6d553dc72976c9b89f01cdc27eb2efd0af', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_hold_call.sql
+create or replace function forebay._hold_call(
+    p_attempt forebay.task_attempts,
+    p_permit  forebay.call_permit,
+    p_input   bigint,
+    p_output  bigint,
+    p_now     timestamptz
+)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Note that the attempt's call waits: since when, for what, and when it will ask again.
+--
+-- Writes  forebay.task_attempts
+begin
+    update forebay.task_attempts as a
+    set asks_first = true, call_asked_at = coalesce(p_attempt.call_asked_at, p_now), call_input_tokens = p_input,
+        call_output_tokens = p_output, call_quota = p_permit.quota, call_wait_until = p_permit.wait_until
+    where a.attempt_id = p_attempt.attempt_id;
+end;
+$function$;
+
+comment on function forebay._hold_call is 'Note that the attempt''s call waits: since when, for what, and when it will ask again.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_hold_call.sql', 'repeatable', '4222430175e860fd6fc61b872821a8bf2fb0a49942a5f1be161dc679c6c377b7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3491,23 +3949,26 @@ as $function$
 --
 -- An attempt that has ended uses nothing more; what it was charged stays charged.
 --
--- Returns  one row an attempt; pace is the share of the rest that it uses in a second, null when that is not known
+-- Agent by agent, whatever the statistics say (offset 0): what others have in flight is not read.
+--
+-- Returns  one row an attempt; pace is how many tokens it uses in a second, null when that is not known
 begin
     return query
     select
-        g.quotas, learned.tokens_per_second / nullif(rest.input_tokens + rest.output_tokens, 0),
-        rest.calls, rest.input_tokens, rest.output_tokens
+        g.quotas, learned.tokens_per_second, rest.calls, rest.input_tokens, rest.output_tokens
     from forebay.agents as g
     cross join lateral forebay._learned(g.agent) as learned
-    inner join forebay.task_attempts as a on a.agent = g.agent and a.finished_at is null
-    cross join lateral forebay._remaining(a) as rest
+    cross join lateral (
+        select o as attempt from forebay.task_attempts as o where o.agent = g.agent and o.finished_at is null offset 0
+    ) as flight
+    cross join lateral forebay._remaining(flight.attempt) as rest
     where g.quotas && p_quotas;
 end;
 $function$;
 
 comment on function forebay._in_flight is 'What each attempt in flight that draws on one of the quotas is still expected to use.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_in_flight.sql', 'repeatable', '06e9202d6b4e648d4a8823283d937488ea68e8d388221bb8d4181e76c7a43551', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_in_flight.sql', 'repeatable', '04c5776c21295da8b79729439a6b934ed8f0cb479712be9a35cd58a6af006b63', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3644,26 +4105,6 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_is_refused.sql
-create or replace function forebay._is_refused(p_error jsonb)
-    returns boolean
-    language sql
-    stable
-    security invoker
-as $function$
--- Whether that error of an attempt was a provider's refusal, which is not paid for.
-select exists (
-    select from forebay.error_policies as p where p.kind = p_error ->> 'kind' and not p.spends_attempt
-);
-$function$;
-
-comment on function forebay._is_refused is 'Whether that error of an attempt was a provider''s refusal, which is not paid for.';
-insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_is_refused.sql', 'repeatable', 'c48a664f43dcd0cdfa1bc454716a96bcb708a96951d1a33fc43114f16599eeb7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
-on conflict (name) do update
-set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
-    applied_by = excluded.applied_by, runs = h.runs + 1;
-
 \echo new functions/internal/_is_weighed.sql
 create or replace function forebay._is_weighed(p_agent forebay.agents)
     returns boolean
@@ -3678,6 +4119,37 @@ $function$;
 comment on function forebay._is_weighed is 'Whether what a task will use decides if it may start: by the agent''s bucket, its quotas, or anybody''s spend cap.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_is_weighed.sql', 'repeatable', 'aa0bc8479853b3f7fbd13a2af918058a4b2095cc46366ce083423badf79afb71', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_join_line.sql
+create or replace function forebay._join_line(p_agents text[])
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Take the lines of the agents for adding tasks to them, beside others who do: their definitions stay as they are until commit.
+--
+-- Where the transaction looks at an older state than that of now, an agent that was defined anew since raises 40001: a task
+-- must not join a line that is not kept that way any more.
+--
+-- Locks   the agents' lines, shared, by name
+-- Errors  40001  the transaction is not READ COMMITTED, and an agent was defined anew since it began
+begin
+    perform pg_advisory_xact_lock_shared(forebay._line_key(names.agent))
+    from (select n.agent from unnest(p_agents) as n (agent) group by n.agent order by n.agent) as names;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        perform 1 from forebay.agents as a where a.agent = any(p_agents) order by a.agent for share;
+    end if;
+end;
+$function$;
+
+comment on function forebay._join_line is 'Take the lines of the agents for adding tasks to them, beside others who do: their definitions stay as they are until commit.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_join_line.sql', 'repeatable', '5a8a32f186570c0ee34f2f0decfeb6584fce664f3e7710912e2f8969d2b8f049', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3882,25 +4354,22 @@ create or replace function forebay._judge_call(
 as $function$
 -- Whether a call may go now: when it is open already, or the agent is not paused and every limit of its quotas lets it.
 --
--- Room may come sooner than foreseen, from calls that end, or that used less than they were granted. So a call looks again
--- after half a second (a twelfth of a shorter period, a twentieth of a second where calls are counted), and a hundredth
--- more for each call before it: no more than about 100 looks a second, however many wait.
+-- While the provider pauses the agent, a call asks again every 5 s: an operator may end the pause.
 declare
-    v_pause     forebay.throttle;
+    v_pause     forebay.throttle := forebay._throttle(p_agent, p_now);
     v_hindrance record;
-    v_wait      interval := interval '5 seconds';
     v_permit    forebay.call_permit;
 begin
     v_permit.decision := 'go';
     if exists (
-        select from forebay.attempt_calls as c where c.attempt_id = p_attempt.attempt_id and c.call_id = p_call_id and not c.is_over
+        select from forebay.attempt_calls as c
+        where c.attempt_id = p_attempt.attempt_id and c.call_id = p_call_id and not c.is_over
     ) then
         return v_permit;
     end if;
-    v_pause := forebay._throttle(p_agent, p_now);
     if v_pause.paused_until > p_now then
         v_permit.reason := v_pause.reason;
-        v_permit.wait_until := v_pause.paused_until;
+        v_permit.wait_until := least(v_pause.paused_until, p_now + interval '5 seconds');
     else
         select h.* into v_hindrance from forebay._call_hindrance(p_attempt, p_agent.quotas, p_input, p_output, p_now) as h;
         if v_hindrance.quota is null then
@@ -3914,16 +4383,9 @@ begin
             when v_hindrance.needs <= v_hindrance.room then 'calls that have waited longer go first'
             else 'the quota has no room for it now'
         end;
-        v_permit.wait_until := v_hindrance.free_at;
-        v_wait := case
-            when v_hindrance.period = '0' then interval '50 milliseconds'
-            else least(interval '500 milliseconds', v_hindrance.period / 12)
-        end + v_hindrance.calls * interval '10 milliseconds';
+        v_permit.wait_until := forebay._look_again_at(v_hindrance.free_at, v_hindrance.period, v_hindrance.calls, p_now);
     end if;
     v_permit.decision := 'wait';
-    v_permit.wait_until := least(
-        greatest(coalesce(v_permit.wait_until, 'infinity'), p_now + interval '5 milliseconds'), p_now + v_wait
-    );
     v_permit.waits := v_permit.wait_until - p_now;
     return v_permit;
 end;
@@ -3931,7 +4393,7 @@ $function$;
 
 comment on function forebay._judge_call is 'Whether a call may go now: when it is open already, or the agent is not paused and every limit of its quotas lets it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_judge_call.sql', 'repeatable', 'd4ff583038db2967d904dc81b75a9e0ba833eb41b20a1bf23308a55956099a58', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_judge_call.sql', 'repeatable', 'cf972f0b26135b1f4afc4874e4a1d1d8d4e8682898565a0eb04b2fd492802194', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4026,7 +4488,8 @@ as $function$
 --
 -- Each number is the median (of an even count the lower one) over the latest 50 that succeeded and whose usage is known,
 -- so that no single one moves it far. Below 10 nothing is learned: as estimated, four fifths of it input. The ratios are in
--- thousandths, from tasks with an estimate above 0 if 10 have one; their sum is held between 100 and 10,000.
+-- thousandths, from tasks with an estimate above 0 if 10 have one; their sum is held between 100 and 10,000. A token's price
+-- is learned when all of the cost is known of 10; until then it is the dearest that is registered.
 declare
     v_agent   text := p_agent;
     v_learned forebay.learned;
@@ -4042,7 +4505,9 @@ begin
         percentile_disc(0.5) within group (order by l.calls),
         percentile_disc(0.5) within group (order by round((l.input + l.output) / l.seconds, 3)) filter (where l.seconds > 0),
         bool_and(l.asks_first),
-        percentile_disc(0.5) within group (order by round(l.cost_usd * 1000000 / nullif(l.input + l.output, 0), 6))
+        case when count(l.cost_usd) >= 10 then
+            percentile_disc(0.5) within group (order by round(l.cost_usd * 1000000 / nullif(l.input + l.output, 0), 6))
+        end
     into
         v_learned.samples, v_rated, v_learned.input_permille, v_learned.output_permille, v_learned.typical_input,
         v_learned.typical_output, v_learned.calls, v_learned.tokens_per_second, v_learned.asks_first,
@@ -4050,7 +4515,8 @@ begin
     from (
         select
             a.used_input_tokens as input, a.used_output_tokens as output, a.used_calls::numeric as calls, a.asks_first,
-            a.cost_usd, extract(epoch from a.finished_at - a.started_at - a.held_up) as seconds,
+            case when a.is_cost_known then a.cost_usd end as cost_usd,
+            extract(epoch from a.finished_at - a.started_at - a.held_up) as seconds,
             (select nullif(t.estimated_tokens, 0) from forebay.tasks as t where t.task_id = a.task_id) as estimate
         from forebay.task_attempts as a
         where a.agent = v_agent and a.status = 'succeeded' and a.is_usage_known
@@ -4081,7 +4547,60 @@ $function$;
 
 comment on function forebay._learned is 'What the agent''s recent finished attempts say of the next ones.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_learned.sql', 'repeatable', 'ffea92f5f93928596b37b37b3c3245cf2c7d1a279084ac41572fd3842a8ce95d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_learned.sql', 'repeatable', '79f99802817248d38b6ad189e1284c93bb27d91dcdd34a334bfd01e8514d47df', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_leave_room.sql
+create or replace function forebay._leave_room(
+    p_agent forebay.agents,
+    p_head  forebay.lined_up,
+    p_rooms forebay.quota_room[],
+    p_now   timestamptz
+)
+    returns forebay.quota_room[]
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What the rooms of the agent's quotas are without what the first tasks of other agents' lines hold there.
+--
+-- A first task that has waited its agent's reserve_after holds what it needs, against all agents whose own first task is not
+-- as far beyond its reserve_after; so small tasks of one agent do not starve a large one of another. It holds it for ten
+-- minutes, and only while nothing but a quota stops it: an agent that nobody serves keeps the others waiting no longer.
+declare
+    v_rooms forebay.quota_room[] := p_rooms;
+    v_own   interval := coalesce(p_head.waited - p_agent.reserve_after, interval '-1');
+    v_late  interval;
+    v_other forebay.agents;
+    v_first forebay.lined_up;
+begin
+    for v_other in
+        select e.*
+        from forebay.agents as a
+        cross join lateral forebay._get_effective(a.agent, p_now) as e
+        where a.agent <> p_agent.agent and a.quotas && p_agent.quotas
+    loop
+        continue when v_other.paused_until > p_now or forebay._room(v_other, p_now) = 0;
+        v_first := (forebay._line(v_other, 1, null, p_now, false))[1];
+        v_late := v_first.waited - v_other.reserve_after;
+        if v_late >= interval '0' and v_late > v_own and v_late < interval '10 minutes'
+            and cardinality((forebay._fitting(forebay._without_quotas(v_other), array[v_first], 1, p_now)).places) = 1
+        then
+            v_rooms := forebay._take_room(
+                v_rooms, v_other.quotas, v_first.uses, (forebay._learned(v_other.agent)).tokens_per_second::double precision
+            );
+        end if;
+    end loop;
+    return v_rooms;
+end;
+$function$;
+
+comment on function forebay._leave_room is 'What the rooms of the agent''s quotas are without what the first tasks of other agents'' lines hold there.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_leave_room.sql', 'repeatable', '6e012fbbc5b7f61daa339c8fff0ae02cf672aff91a5ca0d0b67ffc3bba43551d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4165,11 +4684,13 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 
 \echo new functions/internal/_line.sql
 create or replace function forebay._line(
-    p_agent forebay.agents,
-    p_limit integer,
-    p_floor integer,
-    p_now   timestamptz,
-    p_locks boolean
+    p_agent   forebay.agents,
+    p_limit   integer,
+    p_floor   integer,
+    p_now     timestamptz,
+    p_locks   boolean,
+    p_learned forebay.learned default null,
+    p_capped  text[] default null
 )
     returns forebay.lined_up[]
     language plpgsql
@@ -4179,28 +4700,41 @@ create or replace function forebay._line(
 as $function$
 -- The first p_limit tasks in the agent's line that have priority p_floor and more (null: any).
 --
--- With p_locks those that nobody else holds; without it, those that are due and not woken yet stand in line too. Tasks of a
--- customer whose cap is reached do not.
+-- With p_locks those that nobody else holds; without it, those that are due and not woken yet stand in line too. Tasks of
+-- the customers p_capped do not. Where it is null, they are those whose cap is reached, and p_learned is looked up too.
 --
 -- Locks  with p_locks the tasks, without waiting
 declare
-    v_learned forebay.learned;
-    v_capped  text[] := array[]::text[];
+    v_learned forebay.learned := p_learned;
+    v_capped  text[] := coalesce(p_capped, array[]::text[]);
 begin
-    if forebay._is_weighed(p_agent) then
+    if p_capped is null and forebay._is_weighed(p_agent) then
         v_learned := forebay._learned(p_agent.agent);
         v_capped := forebay._capped_customers(p_now);
     end if;
     if p_agent.aging is not null or p_agent.is_fair_by_customer then
         return forebay._ranked_line(p_agent, p_limit, p_floor, p_now, p_locks, v_capped, v_learned);
+    elsif not p_locks then
+        return forebay._strict_line(p_agent, p_limit, p_floor, p_now, v_capped, v_learned);
     end if;
-    return forebay._strict_line(p_agent, p_limit, p_floor, p_now, p_locks, v_capped, v_learned);
+    return array(
+        select forebay._lined_up(p_agent, h, v_learned, p_now)
+        from (
+            select t.* from forebay.tasks as t
+            where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready
+                and t.priority >= coalesce(p_floor, -32768) and (t.customer is null or t.customer <> all(v_capped))
+            order by t.priority desc, t.created_at, t.task_id
+            limit p_limit
+            for no key update skip locked
+        ) as h
+        order by h.priority desc, h.created_at, h.task_id
+    );
 end;
 $function$;
 
 comment on function forebay._line is 'The first p_limit tasks in the agent''s line that have priority p_floor and more (null: any).';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_line.sql', 'repeatable', '411e472b85fa83a86c35184f1a5e8096ef71bc4b4e0ca41a71ba090398635872', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_line.sql', 'repeatable', '76e16240433b36a24309aaad6eafcdec847bbef55b8f174917deb3665aa1ce64', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4268,21 +4802,25 @@ create or replace function forebay._lined_up(
     stable
     security invoker
 as $function$
--- The task as it stands in line; where nobody weighs what it will use (p_learned is null), that is its estimate.
+-- The task as it stands in line; where nobody weighs what it will use (p_learned is null), that is its estimate, a fifth of
+-- it output.
 select (
-    p_task.task_id, forebay._effective_priority(p_agent, p_task, p_now), p_task.created_at, p_task.customer,
+    p_task.task_id, forebay._effective_priority(p_agent, p_task, p_now), p_task.customer,
     greatest(interval '0', p_now - greatest(p_task.created_at, p_task.available_at)),
     forebay._estimate(p_agent, p_task),
     case
         when (p_learned).samples is not null then forebay._expect(p_agent, p_learned, p_task.estimated_tokens)
-        else (1, forebay._estimate(p_agent, p_task), 0, 0)::forebay.expected_use
+        else (
+            1, (forebay._estimate(p_agent, p_task) * 4 + 4) / 5,
+            forebay._estimate(p_agent, p_task) - (forebay._estimate(p_agent, p_task) * 4 + 4) / 5, 0
+        )::forebay.expected_use
     end
 )::forebay.lined_up;
 $function$;
 
-comment on function forebay._lined_up is 'The task as it stands in line; where nobody weighs what it will use (p_learned is null), that is its estimate.';
+comment on function forebay._lined_up is 'The task as it stands in line; where nobody weighs what it will use (p_learned is null), that is its estimate, a fifth of it output.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_lined_up.sql', 'repeatable', '341b5a9854e8ab4f94ab3920acdec59cad5288d802f3c84628ec036fcaddd826', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_lined_up.sql', 'repeatable', 'b13dc90e2418c9d6e14e6baf20a5b805a1fdb17ce77a383805f50c3acf59b1d6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4302,7 +4840,8 @@ as $function$
 --
 -- Errors  55P03  somebody else holds it, and p_waits is false
 declare
-    v_is_limited boolean := forebay._is_limited(forebay._get_effective(p_agent, forebay._now()));
+    v_is_limited boolean := forebay._is_limited(forebay._get_agent(p_agent))
+        or forebay._is_limited(forebay._get_effective(p_agent, forebay._now()));
 begin
     if v_is_limited and p_waits then
         perform 1 from forebay.agent_budgets as b where b.agent = p_agent for no key update;
@@ -4313,7 +4852,7 @@ begin
     elsif not pg_try_advisory_xact_lock_shared(forebay._agent_key(p_agent)) then
         raise lock_not_available using message = format('agent "%s" is being changed', p_agent);
     end if;
-    if not v_is_limited and forebay._is_limited(forebay._get_effective(p_agent, forebay._now())) then
+    if not v_is_limited and forebay._is_limited(forebay._get_agent(p_agent)) then
         perform forebay._lock_agent(p_agent, p_waits);
     end if;
 end;
@@ -4321,7 +4860,7 @@ $function$;
 
 comment on function forebay._lock_agent is 'Lock the agent to admit for it: alone, by its budget row, when it has limits; beside others when there is nothing to count.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_lock_agent.sql', 'repeatable', '41d51c730a01d6d2ae04f2949580da2c7c92a0ad347c3e1ad50867eb5679aa3e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_lock_agent.sql', 'repeatable', 'd4cf48cc8e8a40570a50f0f2ca7349405f37bede255a7ad1e6a558a405a49980', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4437,17 +4976,14 @@ as $function$
 --
 -- Errors  25001  the transaction is not READ COMMITTED: it could not count what others added
 begin
-    if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'tasks of agent "%" can only be enqueued at READ COMMITTED', p_agent.agent
-            using errcode = '25001', hint = 'Only so many of them may wait, and another level cannot count what others add.';
-    end if;
+    perform forebay._require_read_committed(format('adding to the bounded line of agent "%s"', p_agent.agent));
     perform pg_advisory_xact_lock(hashtextextended('forebay.end of line ' || p_agent.agent, 0));
 end;
 $function$;
 
 comment on function forebay._lock_end_of_line is 'Let one transaction at a time add to the line of an agent that has max_waiting.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_lock_end_of_line.sql', 'repeatable', 'b1d36b027060c5ab4dcf4dcd849287b6bc59ab32262c4e03398033027d58a62e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_lock_end_of_line.sql', 'repeatable', '845a57dbe7caf14e9c3b2491ebb50f1152111273e52a13f3141f8e1f6baa2805', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4519,6 +5055,35 @@ $function$;
 comment on function forebay._lock_tasks is 'Lock the tasks by id, then by id their current attempts and those of p_attempt_ids.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_lock_tasks.sql', 'repeatable', '1bb59ed43fc4a526ebc6360901fbccf3e9b9c0fe92e791a235dcbb1d2e861a71', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_look_again_at.sql
+create or replace function forebay._look_again_at(p_free_at timestamptz, p_period interval, p_calls bigint, p_now timestamptz)
+    returns timestamptz
+    language sql
+    stable
+    security invoker
+as $function$
+-- When a call that waits for a limit asks again: when there is room for it (null: nobody knows), or sooner.
+--
+-- Room may come sooner than foreseen, from calls that end, or that used less than they were granted. So a call looks again
+-- after half a second (a twelfth of a shorter period, a twentieth of a second where calls are counted), and a twentieth
+-- more for each of the p_calls before it: those in front look often, and however many wait, they look less than 100 times a
+-- second.
+select least(
+    greatest(coalesce(p_free_at, 'infinity'), p_now + interval '5 milliseconds'),
+    p_now + p_calls * interval '50 milliseconds' + case
+        when p_period = '0' then interval '50 milliseconds'
+        else least(interval '500 milliseconds', p_period / 12)
+    end
+);
+$function$;
+
+comment on function forebay._look_again_at is 'When a call that waits for a limit asks again: when there is room for it (null: nobody knows), or sooner.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_look_again_at.sql', 'repeatable', '840b75d6dfb30c1fb1836b6fa6bbeb6e1b0cfce21a620e1a78f47202efb5eac6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4680,7 +5245,7 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/internal/_may_start.sql
-create or replace function forebay._may_start(p_task forebay.tasks, p_at timestamptz)
+create or replace function forebay._may_start(p_task forebay.tasks, p_at timestamptz, p_is_alone boolean)
     returns boolean
     language plpgsql
     stable
@@ -4689,16 +5254,22 @@ create or replace function forebay._may_start(p_task forebay.tasks, p_at timesta
 as $function$
 -- Whether a dequeue at p_at would take the enqueued task if nothing changed before: it asks what dequeue asks.
 --
--- Only those before it are looked at, 100 at most: a task behind as many depends on others anyway.
+-- With p_is_alone as if no other task waited. Else those before it are looked at, 100 at most: a task behind as many depends
+-- on others anyway.
 declare
-    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_at);
-    v_limit integer;
+    v_agent   forebay.agents := forebay._get_effective(p_task.agent, p_at);
+    v_room    integer := forebay._room(v_agent, p_at);
+    v_limit   integer;
+    v_learned forebay.learned;
 begin
-    if p_task.available_at > p_at or v_agent.paused_until > p_at then
+    if p_task.available_at > p_at or v_agent.paused_until > p_at or v_room = 0 then
         return false;
+    elsif p_is_alone then
+        v_learned := forebay._learned(v_agent.agent);
+        return (forebay._fitting(v_agent, array[forebay._lined_up(v_agent, p_task, v_learned, p_at)], 1, p_at)).places <> '{}';
     end if;
-    v_limit := least(forebay._room(v_agent, p_at), forebay._count_ahead(p_task, p_at) + 1, 100);
-    return v_limit > 0 and exists (
+    v_limit := least(v_room, forebay._count_ahead(p_task, p_at) + 1, 100)::integer;
+    return exists (
         select from unnest(forebay._pick(v_agent, v_limit, null, p_at, false)) as p where p.task_id = p_task.task_id
     );
 end;
@@ -4706,7 +5277,7 @@ $function$;
 
 comment on function forebay._may_start is 'Whether a dequeue at p_at would take the enqueued task if nothing changed before: it asks what dequeue asks.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_may_start.sql', 'repeatable', 'aedd273507581b35bf794b94c09cf4a67063069e09013a80bc9d20ac4a522e56', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_may_start.sql', 'repeatable', '2adc917a4b97ef6c2e3f4df1fe734d64a0e78e10bf60a312987188c20a74c9ec', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4819,21 +5390,22 @@ as $function$
 --
 -- At 0 seconds that is its first call.
 select case
-    when p_unit = 'concurrent_calls' or p_unit = 'requests' and p_seconds = 0 then 1
-    when p_seconds = 0 then ceil(used.amount / greatest(1, p_uses.calls))
+    when p_unit = 'concurrent_calls' then 1
+    when p_seconds = 0 then forebay._in_unit(p_unit, 1, first_call.input_tokens, first_call.output_tokens)
     else greatest(
         case when p_unit = 'requests' then 1 else 0 end,
-        used.amount * coalesce(least(1, p_seconds * p_pace / nullif(p_uses.input_tokens + p_uses.output_tokens, 0)), 1)
+        forebay._within(
+            forebay._in_unit(p_unit, p_uses.calls, p_uses.input_tokens, p_uses.output_tokens),
+            p_uses.input_tokens + p_uses.output_tokens, p_pace, p_seconds
+        )
     )
 end
-from (
-    select forebay._in_unit(p_unit, p_uses.calls, p_uses.input_tokens, p_uses.output_tokens)::double precision as amount
-) as used;
+from forebay._first_call(p_uses) as first_call;
 $function$;
 
 comment on function forebay._need is 'How much of a quota''s unit a task that starts now will have used in p_seconds, at p_pace tokens a second (null: all of it).';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_need.sql', 'repeatable', 'e95e492bb70b71cca03975bcdb15f792ec2eddeb2ca23bb5f8e0b29add798ecb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_need.sql', 'repeatable', 'ff9ad8c22d063b0afc19cd8e6d996cc3422a49b09861b35f3f1a717484cc70ae', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4958,56 +5530,6 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_obstacle.sql
-create or replace function forebay._obstacle(p_task forebay.tasks, p_now timestamptz)
-    returns forebay.task_explanation
-    language plpgsql
-    stable
-    security invoker
-    set search_path = pg_catalog, pg_temp
-as $function$
--- The first rule that keeps an enqueued task from starting: one of all its agent's tasks, or of its place in line.
---
--- Returns  reason and ahead, and subject, unit, period, needs, has, amount where the rule compares numbers
-declare
-    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
-    v_found forebay.task_explanation;
-begin
-    v_found.reason := forebay._agent_state(v_agent, p_now);
-    if not forebay._may_dispatch() then
-        v_found.reason := 'not_open';
-    elsif v_found.reason not in ('closed', 'paused') and p_task.available_at > p_now then
-        v_found.reason := case when p_task.deferral_count > 0 then 'deferred' else 'delayed' end;
-    elsif v_found.reason = 'full' then
-        v_found.subject := v_agent.agent;
-        v_found.unit := 'tasks';
-        v_found.needs := 1.0;
-        v_found.amount := v_agent.max_concurrent_tasks::numeric;
-        v_found.has := v_found.amount - forebay._in_use(v_agent.agent);
-    elsif v_found.reason = 'out_of_requests' then
-        v_found.subject := v_agent.agent;
-        v_found.unit := 'claims';
-        v_found.period := '1 minute';
-        v_found.needs := 1.0;
-        v_found.amount := v_agent.max_rpm::numeric;
-        v_found.has := (forebay._levels(v_agent, p_now)).requests;
-    elsif v_found.reason not in ('closed', 'paused') then
-        v_found := forebay._place_in_line(p_task, v_agent, p_now);
-    end if;
-    if v_found.reason not in ('delayed', 'deferred') then
-        v_found.ahead := forebay._count_ahead(p_task, p_now);
-    end if;
-    return v_found;
-end;
-$function$;
-
-comment on function forebay._obstacle is 'The first rule that keeps an enqueued task from starting: one of all its agent''s tasks, or of its place in line.';
-insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_obstacle.sql', 'repeatable', '394e38c4c398734eff3f04efb69f6f4a482e1d579e5c8e097232e6788986e095', '0.2.0', pg_catalog.clock_timestamp(), session_user)
-on conflict (name) do update
-set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
-    applied_by = excluded.applied_by, runs = h.runs + 1;
-
 \echo new functions/internal/_open_calls.sql
 create or replace function forebay._open_calls(p_quota text)
     returns bigint
@@ -5017,11 +5539,15 @@ create or replace function forebay._open_calls(p_quota text)
     set search_path = pg_catalog, pg_temp
 as $function$
 -- How many calls on the quota were granted to attempts that still hold their task, and are not over yet.
+--
+-- Agent by agent, whatever the statistics say (offset 0): what others have in flight is not read.
 begin
     return (
         select count(*)
         from forebay.agents as g
-        inner join forebay.task_attempts as a on a.agent = g.agent and a.finished_at is null
+        cross join lateral (
+            select o.attempt_id from forebay.task_attempts as o where o.agent = g.agent and o.finished_at is null offset 0
+        ) as a
         inner join forebay.attempt_calls as c on c.attempt_id = a.attempt_id and not c.is_over
         where p_quota = any(g.quotas)
     );
@@ -5030,13 +5556,14 @@ $function$;
 
 comment on function forebay._open_calls is 'How many calls on the quota were granted to attempts that still hold their task, and are not over yet.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_open_calls.sql', 'repeatable', 'f5f9ccef9b80ff75c2b86acd45153002cda27b0f7dbae0f7e893fc27b0c728f5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_open_calls.sql', 'repeatable', 'a6f9b1edd0ccfe5f500fd8a975f89ec07442aff1038082782436357e2c68672c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/internal/_open_line.sql
-create or replace function forebay._open_line(p_agent text, p_waits boolean, out moved integer, out room integer)
+create or replace function forebay._open_line(p_agent text, p_waits boolean)
+    returns forebay.opened_line
     language plpgsql
     volatile
     security invoker
@@ -5047,39 +5574,48 @@ as $function$
 -- Each lock is a statement of its own, and everything is read and counted in later ones: a count in the locking statement
 -- would see the world as it was before the lock was granted.
 --
--- Returns  how many tasks were moved, and how many may be claimed now
 -- Locks    the agent, then its quotas by name; tasks and attempts without waiting
 -- Errors   55P03  somebody else is admitting for the agent or on a quota of it, and p_waits is false
 declare
     v_agent forebay.agents;
     v_now   timestamptz;
+    v_moved integer;
+    v_room  integer;
     v_swept forebay.sweep_result;
 begin
     perform forebay._lock_agent(p_agent, p_waits);
-    perform forebay._lock_quotas(forebay._get_agent(p_agent), p_waits);
+    v_agent := forebay._get_agent(p_agent);
+    if v_agent.quotas <> '{}' then
+        perform forebay._lock_quotas(v_agent, p_waits);
+    end if;
     v_now := forebay._now();
     v_agent := forebay._get_effective(p_agent, v_now);
-    moved := forebay._wake_due(p_agent, v_now, 10000);
-    room := forebay._room(v_agent, v_now);
-    if room = 0 or (forebay._head(p_agent, v_now)).task_id is null then
+    v_moved := forebay._wake_due(p_agent, v_now, 10000);
+    v_room := forebay._room(v_agent, v_now);
+    if v_room = 0 or not forebay._has_waiting(p_agent, v_now) then
         v_swept := forebay._end_expired(p_agent, 1000);
         if v_swept.requeued + v_swept.failed > 0 then
-            moved := moved + v_swept.requeued + v_swept.failed;
-            room := forebay._room(v_agent, forebay._now());
+            v_moved := v_moved + v_swept.requeued + v_swept.failed;
+            v_room := forebay._room(v_agent, forebay._now());
         end if;
     end if;
+    return (v_agent, v_moved, v_room)::forebay.opened_line;
 end;
 $function$;
 
 comment on function forebay._open_line is 'Take the agent''s lock and those of its quotas, and make its line ready: due tasks join it, and where it is full or empty, expired leases too.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_open_line.sql', 'repeatable', '28f7a1ae43f34ef4c8255ea5bff83d1bad1ea420b8e52964e813955842baad7a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_open_line.sql', 'repeatable', '9874d52cff3438fa6d97f337bc859d506db31250b5e6897b79199e738ce1e387', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/internal/_outlook_words.sql
-create or replace function forebay._outlook_words(p_answer forebay.task_explanation, p_task forebay.tasks, p_now timestamptz)
+create or replace function forebay._outlook_words(
+    p_answer forebay.task_explanation,
+    p_task   forebay.tasks,
+    p_now    timestamptz
+)
     returns text
     language plpgsql
     stable
@@ -5093,10 +5629,10 @@ begin
     if p_answer.waiting_until is not null then
         return 'room is expected at ' || forebay._moment_words(p_answer.waiting_until, p_now);
     end if;
-    v_last := forebay._obstacle(p_task, p_now + interval '36500 days');
+    v_last := forebay._waiting_reason(p_task, p_now + interval '36500 days');
     return case
-        when v_last.reason in ('ready', 'behind_others', 'reserved') then 'others come first'
-        when v_last.reason <> p_answer.reason then 'after that, ' || forebay._rule_words(v_last, 'it')
+        when v_last.explanation is null or v_last.reason = 'reserved' then 'others come first'
+        when v_last.reason <> p_answer.reason then 'after that, ' || v_last.explanation
         when v_last.reason = 'spend_cap' then 'an operator can lift the cap for today'
         else 'tasks that run have to end first'
     end;
@@ -5106,7 +5642,7 @@ $function$;
 comment on function forebay._outlook_words is
 'What has to come before a task that waits can start: a moment, or what would still hinder it however long it waited.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_outlook_words.sql', 'repeatable', '375dd3e79cc44d152297c69491dec86a717775623d747f920fec626303da24bb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_outlook_words.sql', 'repeatable', 'af3d10d50d0d3a81979c7810ef70164b0196142b9ab3d400e6b6e1f4ae411112', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5519,6 +6055,7 @@ create or replace function forebay._period_words(p_period interval)
 as $function$
 -- The period of a limit as a sentence names it; null without one.
 select case extract(epoch from p_period)
+    when 0 then null
     when 1 then 'a second'
     when 60 then 'a minute'
     when 3600 then 'an hour'
@@ -5529,7 +6066,7 @@ $function$;
 
 comment on function forebay._period_words is 'The period of a limit as a sentence names it; null without one.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_period_words.sql', 'repeatable', '92ee5d1afb9fc2dca461cd772c52cd415e6971c10d494f256e87858a77fd0d65', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_period_words.sql', 'repeatable', '00f6d8841498d814bd39b2e9788b3673cbf02fc5ea2cc70a11c7b29ec133f74c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5550,20 +6087,33 @@ create or replace function forebay._pick(
 as $function$
 -- The tasks that may start now, in order, p_limit of them at most, of priority p_floor and more (null: any).
 --
--- Where not all of the first p_limit in line fit, 100 more are looked at.
+-- Where not all of the first p_limit in line fit, 100 more are looked at, and customers whose cap is reached, or leaves too
+-- little for their next task, stand aside: however many tasks of theirs wait, they hide no others.
 --
 -- Locks  with p_locks those that were looked at, without waiting
 declare
-    v_line forebay.lined_up[] := forebay._line(p_agent, p_limit, p_floor, p_now, p_locks);
-    v_fit  forebay.fit;
+    v_is_weighed boolean := forebay._is_weighed(p_agent);
+    v_learned    forebay.learned := case when v_is_weighed then forebay._learned(p_agent.agent) end;
+    v_line       forebay.lined_up[];
+    v_fit        forebay.fit;
+    v_aside      text[];
+    v_short      text[] := array[]::text[];
 begin
-    if v_line = '{}' or not forebay._is_weighed(p_agent) then
+    v_line := forebay._line(p_agent, p_limit, p_floor, p_now, p_locks, v_learned, array[]::text[]);
+    if v_line = '{}' or not v_is_weighed then
         return v_line;
     end if;
-    v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now);
+    v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now, v_learned);
     if v_fit.reason is not null and cardinality(v_line) = p_limit then
-        v_line := forebay._line(p_agent, p_limit + 100, p_floor, p_now, p_locks);
-        v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now);
+        v_aside := forebay._capped_customers(p_now);
+        loop
+            v_aside := v_aside || v_short;
+            v_line := forebay._line(p_agent, p_limit + 100, p_floor, p_now, p_locks, v_learned, v_aside);
+            v_fit := forebay._fitting(p_agent, v_line, p_limit, p_now, v_learned);
+            exit when cardinality(v_fit.places) = p_limit or cardinality(v_line) < p_limit + 100;
+            v_short := forebay._short_customers(p_agent, v_line, v_fit.places, p_now);
+            exit when v_short = '{}';
+        end loop;
     end if;
     return array(select v_line[places.place] from unnest(v_fit.places) with ordinality as places (place, n) order by places.n);
 end;
@@ -5571,7 +6121,7 @@ $function$;
 
 comment on function forebay._pick is 'The tasks that may start now, in order, p_limit of them at most, of priority p_floor and more (null: any).';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_pick.sql', 'repeatable', '9784dc94e7413a5bffd41ea6d22b317c665f520da1e1e70ede8b9c840593f82e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_pick.sql', 'repeatable', 'b59487d94e5c83f2195eefadcbbdadf7b6e2c9d511e8898699b44d53d6d4ef6a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5590,36 +6140,30 @@ as $function$
 --
 -- Returns  reason: out_of_tokens, quota, spend_cap, reserved, behind_others or ready
 declare
-    v_found   forebay.task_explanation;
     v_learned forebay.learned := forebay._learned(p_agent.agent);
+    v_found   forebay.task_explanation;
     v_first   bigint;
     v_fit     forebay.fit;
 begin
     v_fit := forebay._fitting(p_agent, array[forebay._lined_up(p_agent, p_task, v_learned, p_now)], 1, p_now);
-    v_found.reason := v_fit.reason;
-    if v_fit.reason is null then
-        v_first := ((forebay._pick(p_agent, 1, null, p_now, false))[1]).task_id;
-        v_fit := case when v_first is null then forebay._reservation(p_agent, p_now) end;
-        v_found.reason := case
-            when v_first = p_task.task_id then 'ready'
-            when v_fit.reason is not null then 'reserved'
-            else 'behind_others'
-        end;
+    if v_fit.reason is not null then
+        return forebay._told(v_fit, p_task);
     end if;
-    v_found.task_id := v_fit.task_id;
-    v_found.subject := v_fit.subject;
-    v_found.unit := v_fit.unit;
-    v_found.period := v_fit.period;
-    v_found.needs := v_fit.needs;
-    v_found.has := v_fit.has;
-    v_found.amount := v_fit.amount;
+    v_first := ((forebay._pick(p_agent, 1, null, p_now, false))[1]).task_id;
+    v_fit := case when v_first is null then forebay._reservation(p_agent, p_now) end;
+    if v_fit.reason is not null then
+        v_found := forebay._told(v_fit, p_task);
+        v_found.reason := 'reserved';
+    else
+        v_found.reason := case when v_first = p_task.task_id then 'ready' else 'behind_others' end;
+    end if;
     return v_found;
 end;
 $function$;
 
 comment on function forebay._place_in_line is 'What keeps a task of an agent that has room: a rule that it would break alone, or the tasks before it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_place_in_line.sql', 'repeatable', '3e6c004b06854d27ea0acf0c76743b439b82db49b820ef559d466714e2dc84b0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_place_in_line.sql', 'repeatable', '51274a8fdb8aa68f1c126574369d414b6cfecb3168d56bb436340273298c851f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5685,11 +6229,11 @@ begin
     with flight as materialized (
         select f.* from forebay._in_flight(p_agent.quotas) as f
     ), calls as materialized (
-        select c.* from forebay._calls_to_come(p_agent.quotas) as c
+        select c.* from forebay._calls_to_come(p_agent.quotas, p_now) as c
     )
     select
         l.quota, l.unit, l.period, l.effective::double precision, l.room >= l.capacity and uses.attempts = 0,
-        ahead.seconds::double precision,
+        ahead.seconds,
         (case
             when l.kind = 'count' then l.effective - uses.attempts
             when moments.part = 0 then l.room - (
@@ -5699,18 +6243,19 @@ begin
             )
             when l.kind = 'bucket' then least(l.capacity, l.room + l.effective * moments.part) - uses.amount
             else l.effective - uses.amount - forebay._window_used(
-                l.quota, l.unit, l.period, p_now, make_interval(secs => ahead.seconds::double precision)
+                l.quota, l.unit, l.period, p_now, make_interval(secs => ahead.seconds)
             )
         end)::double precision
     from forebay._quota_limits(p_agent.quotas, p_now) as l
     inner join (values (0.0), (1.0 / 12), (0.25), (0.5), (1.0)) as moments (part) on moments.part = 0 or l.kind <> 'count'
-    cross join lateral (select extract(epoch from l.period) * moments.part as seconds) as ahead
+    cross join lateral (select (extract(epoch from l.period) * moments.part)::double precision as seconds) as ahead
     cross join lateral (
         select
             count(*) as attempts,
-            coalesce(sum(
-                forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens) * coalesce(least(1, f.pace * ahead.seconds), 1)
-            ), 0) as amount
+            coalesce(sum(forebay._within(
+                forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens),
+                f.input_tokens + f.output_tokens, f.pace, ahead.seconds
+            )), 0) as amount
         from flight as f
         where l.quota = any(f.quotas)
     ) as uses;
@@ -5719,7 +6264,35 @@ $function$;
 
 comment on function forebay._projected_rooms is 'How much of each limit is left to new tasks of an agent whose calls cannot be held back, now and at moments of its period.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_projected_rooms.sql', 'repeatable', 'cd5dd11f31e29a793d2a7dec9e4ce3fc892072c330dab1a984a34faadd207079', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_projected_rooms.sql', 'repeatable', 'a94c51ca6e77b4503f69e5193b4dd2705c9e9b450173a2c8c296777f13ad570f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_projected_usd.sql
+create or replace function forebay._projected_usd(p_since timestamptz)
+    returns table (agent text, customer text, usd numeric)
+    language sql
+    stable
+    security invoker
+as $function$
+-- What attempts may cost beyond what is recorded of them: the open ones, and of those that ended since the ones that are untold.
+--
+-- Untold is an attempt with a call whose cost is unknown, or without any; and one that never reported its end, since it may
+-- have made more calls than it could tell.
+select a.agent, a.customer, greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0)
+from forebay.task_attempts as a
+where a.finished_at is null
+union all
+select a.agent, a.customer, greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0)
+from forebay.task_attempts as a
+where a.finished_at >= p_since and a.finished_at is not null and a.expected_usd > 0
+    and (not a.is_cost_known or a.reported_at is null);
+$function$;
+
+comment on function forebay._projected_usd is 'What attempts may cost beyond what is recorded of them: the open ones, and of those that ended since the ones that are untold.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_projected_usd.sql', 'repeatable', '5b9491e6a99ec665f1f3bed66fccc995beafde10b565cd1bce67f84a68f9d357', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5745,8 +6318,8 @@ create or replace function forebay._quota_limits(
 as $function$
 -- Each limit of the quotas as of p_now: what holds of its amount, what an idle one has room for, and its room now.
 --
--- The effective amount is the configured one, without the headroom for a window, lowered by the provider's refusals, and at
--- least 1. A bucket refills at the effective amount up to its capacity, the burst: what the burst is below the amount is
+-- The effective amount is the configured one, lowered by the provider's refusals, without the headroom of a window, which
+-- takes no whole unit by itself. A bucket refills at the effective amount up to its capacity, the burst: what the burst is below the amount is
 -- its margin, and it needs no headroom. The room is negative where calls used more than they were granted.
 --
 -- Returns  one row a limit
@@ -5757,16 +6330,7 @@ begin
         case l.kind
             when 'window' then terms.effective - forebay._window_used(l.quota, l.unit, l.period, p_now)
             when 'count' then terms.effective - forebay._open_calls(l.quota)
-            else least(
-                terms.capacity,
-                l.level
-                + terms.effective * greatest(0, extract(epoch from p_now - l.refilled_at)) / extract(epoch from l.period)
-                - (
-                    select coalesce(sum(forebay._in_unit(l.unit, s.requests, s.input_tokens, s.output_tokens)), 0)
-                    from forebay.quota_settlements as s
-                    where s.quota = l.quota
-                )
-            )
+            else forebay._bucket_level(l, terms.capacity, terms.effective, p_now)
         end
     from forebay.quotas as q
     inner join forebay.quota_limits as l on l.quota = q.quota
@@ -5776,7 +6340,8 @@ begin
             held.amount as effective,
             coalesce(l.burst * throttle.share, held.amount) as capacity
         from (
-            select ceil(l.amount * throttle.share * case l.kind when 'window' then 1 - q.headroom else 1 end) as amount
+            select ceil(forebay._lowered(l.amount, throttle.share) * case l.kind when 'window' then 1 - q.headroom else 1 end)
+            as amount
         ) as held
     ) as terms
     where q.quota = any(p_quotas);
@@ -5785,7 +6350,7 @@ $function$;
 
 comment on function forebay._quota_limits is 'Each limit of the quotas as of p_now: what holds of its amount, what an idle one has room for, and its room now.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_quota_limits.sql', 'repeatable', 'a9620a96d156af4a8e91730b7cff1bc4d1710c7dbaeb421b8a400215c8e7136b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_quota_limits.sql', 'repeatable', '3658207458c2c96ce3d5529487e72eb37f4d355720eee05c2ca067e8f8c58df6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5829,7 +6394,7 @@ create or replace function forebay._quota_state(p_quota text, p_now timestamptz)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The quota as of p_now, one row a limit; a single one without a unit when it has none.
+-- The quota as of p_now, one row a limit in no set order; a single one without a unit when it has none.
 declare
     v_agents text[] := array(select g.agent from forebay.agents as g where p_quota = any(g.quotas) order by g.agent);
     v_pause  timestamptz := (forebay._quota_throttle(p_quota, p_now)).paused_until;
@@ -5843,28 +6408,27 @@ begin
         (
             select case
                 when l.kind = 'count' then count(*)
-                else coalesce(sum(
-                    forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens)
-                    * coalesce(least(1, f.pace * extract(epoch from l.period)), 1)
-                ), 0)
+                else coalesce(sum(forebay._within(
+                    forebay._in_unit(l.unit, f.calls, f.input_tokens, f.output_tokens),
+                    f.input_tokens + f.output_tokens, f.pace, extract(epoch from l.period)
+                ))::numeric, 0)
             end
             from flight as f
         ),
         forebay._open_calls(p_quota),
         (
             select count(*) from forebay.task_attempts as a
-            where a.call_quota = p_quota and a.finished_at is null and a.call_wait_until > p_now - interval '5 seconds'
+            where a.call_quota = p_quota and a.finished_at is null and forebay._still_asks(a.call_wait_until, p_now)
         ),
-        case when v_pause > p_now then v_pause end, v_agents
+        v_pause, v_agents
     from (select) as one
-    left join forebay._quota_limits(array[p_quota], p_now) as l on true
-    order by l.unit, l.period;
+    left join forebay._quota_limits(array[p_quota], p_now) as l on true;
 end;
 $function$;
 
-comment on function forebay._quota_state is 'The quota as of p_now, one row a limit; a single one without a unit when it has none.';
+comment on function forebay._quota_state is 'The quota as of p_now, one row a limit in no set order; a single one without a unit when it has none.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_quota_state.sql', 'repeatable', '572ca821f88e58acc9073bd026dda9adfec391e90d0d52f7716bd7f4c1a30a80', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_quota_state.sql', 'repeatable', '52d87f55dc880d85b8e0f491d7568bcc39b112e8b9e0c5522bf4ab791640a4b7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5953,30 +6517,28 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/internal/_record_usage.sql
-create or replace function forebay._record_usage(p_attempt_id bigint, p_usage jsonb)
-    returns boolean
+create or replace function forebay._record_usage(p_attempt forebay.task_attempts, p_call forebay.attempt_usage)
+    returns forebay.attempt_usage
     language plpgsql
     volatile
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Record one call's usage; say whether it was new, or filled something that was unknown.
+-- Record one call's usage, and return it as it is known now; null when it was neither new, nor filled what was unknown.
 --
 -- It is priced as it is known then: by the reported cost_usd, else by its model's price at its start.
 --
 -- Writes  forebay.attempt_usage
--- Errors  22023  p_usage is no object, or a key is missing, of a wrong type, or out of range
 declare
-    v_call  forebay.attempt_usage := forebay._parse_usage(p_usage);
-    v_since timestamptz := (forebay._get_attempt(p_attempt_id)).started_at;
+    v_call forebay.attempt_usage;
 begin
     insert into forebay.attempt_usage as u (
         attempt_id, source, call_id, model, input_tokens, output_tokens, cached_tokens, pages, cost_usd, started_at,
         latency_ms, trace_id, recorded_at
     )
     values (
-        p_attempt_id, v_call.source, v_call.call_id, v_call.model, v_call.input_tokens, v_call.output_tokens,
-        v_call.cached_tokens, v_call.pages, v_call.cost_usd, v_call.started_at, v_call.latency_ms, v_call.trace_id,
+        p_attempt.attempt_id, p_call.source, p_call.call_id, p_call.model, p_call.input_tokens, p_call.output_tokens,
+        p_call.cached_tokens, p_call.pages, p_call.cost_usd, p_call.started_at, p_call.latency_ms, p_call.trace_id,
         forebay._now()
     )
     on conflict (attempt_id, source, call_id) do update set
@@ -5999,18 +6561,43 @@ begin
         or (u.latency_ms is null and excluded.latency_ms is not null)
         or (u.trace_id is null and excluded.trace_id is not null);
     if not found then
-        return false;
+        return null;
     end if;
     update forebay.attempt_usage as u
-    set usd = coalesce(u.cost_usd, forebay._price_call(u, forebay._called_at(u, v_since)))
-    where u.attempt_id = p_attempt_id and u.source = v_call.source and u.call_id = v_call.call_id;
-    return true;
+    set usd = coalesce(u.cost_usd, forebay._price_call(u, forebay._called_at(u, p_attempt.started_at)))
+    where u.attempt_id = p_attempt.attempt_id and u.source = p_call.source and u.call_id = p_call.call_id
+    returning u.* into v_call;
+    return v_call;
 end;
 $function$;
 
-comment on function forebay._record_usage is 'Record one call''s usage; say whether it was new, or filled something that was unknown.';
+comment on function forebay._record_usage is 'Record one call''s usage, and return it as it is known now; null when it was neither new, nor filled what was unknown.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_record_usage.sql', 'repeatable', 'cd62f9c553b97ee8138d09edd3b2905ac2b5763e2b55f92da41ec78ec66725d8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_record_usage.sql', 'repeatable', 'f9d84466560df7dc4919367a9e56e9badfca3b75266a939ebf3e5753dba4619b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_recorded_usd.sql
+create or replace function forebay._recorded_usd(p_day date)
+    returns table (agent text, customer text, usd numeric)
+    language sql
+    stable
+    security invoker
+as $function$
+-- What was spent on a UTC day, in parts: what was added up, and what still waits for that; customer '' is none.
+select d.agent, d.customer, d.usd
+from forebay.daily_spend as d
+where d.day = p_day
+union all
+select e.agent, e.customer, e.usd
+from forebay.spend_entries as e
+where forebay._utc_day(e.spent_at) = p_day;
+$function$;
+
+comment on function forebay._recorded_usd is 'What was spent on a UTC day, in parts: what was added up, and what still waits for that; customer '''' is none.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_recorded_usd.sql', 'repeatable', '48a7c148f67dd1752ae09654140ee49e5c890b8e3f0653ee0672d2e41a893343', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6039,28 +6626,6 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_refilled_at.sql
-create or replace function forebay._refilled_at(p_agent forebay.agents, p_tokens bigint, p_now timestamptz)
-    returns timestamptz
-    language sql
-    stable
-    security invoker
-as $function$
--- When the agent's bucket will hold p_tokens, or be full if it cannot, in 100 years at most; p_tokens null asks for a claim.
-select p_now + make_interval(secs => least(case
-    when p_tokens is null then (1 - levels.requests) * 60 / p_agent.max_rpm
-    else (least(p_tokens, forebay._token_burst(p_agent)) - levels.tokens) * 60 / p_agent.max_tpm
-end, 3155760000)::double precision)
-from forebay._levels(p_agent, p_now) as levels;
-$function$;
-
-comment on function forebay._refilled_at is 'When the agent''s bucket will hold p_tokens, or be full if it cannot, in 100 years at most; p_tokens null asks for a claim.';
-insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_refilled_at.sql', 'repeatable', '19fbdcc0cc4bb14d94ee214390ae18df46b8ed8047b5dc2215256940bcf0f7ad', '0.2.0', pg_catalog.clock_timestamp(), session_user)
-on conflict (name) do update
-set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
-    applied_by = excluded.applied_by, runs = h.runs + 1;
-
 \echo new functions/internal/_refuse.sql
 create or replace function forebay._refuse(
     p_attempt forebay.task_attempts,
@@ -6077,9 +6642,10 @@ as $function$
 -- Note that a provider refused the attempt's calls: nothing starts until p_wait is over, then less than before.
 --
 -- The refusal is of the quota that the error names (p_quota) if the agent draws on it, else of its only quota, else of the
--- agent alone. It halves the share of the limits, down to a tenth. A refusal of an attempt that was claimed before the share
--- was lowered says nothing of the lower share: it halves nothing again, as long as the share has not grown since. Two that
--- do not see each other write the same share, so no lock is needed.
+-- agent alone. It halves the share of the agent's own limits; a quota's limits are known, so a refusal means a little too
+-- much, and takes a tenth of the share. No share falls below a tenth. A refusal of an attempt that was claimed before the
+-- share was lowered says nothing of the lower share: it lowers nothing again, as long as the share has not grown since.
+-- Two that do not see each other write the same share, so no lock is needed.
 --
 -- Writes  forebay.refusals
 declare
@@ -6092,23 +6658,23 @@ declare
     v_share   numeric := forebay._share(v_refusal, v_now);
 begin
     if p_attempt.started_at > v_refusal.lowered_at or v_share > v_refusal.share or v_refusal.refusal_id is null then
-        v_refusal.share := greatest(0.1, v_share * 0.5);
+        v_refusal.share := greatest(0.1, trunc(v_share * case when v_quota is null then 0.5 else 0.9 end, 3));
         v_refusal.lowered_at := v_now;
         v_refusal.in_flight := greatest(
             (forebay._in_use(p_agent.agent, 10000) + 1)::integer, case when v_share < 1 then v_refusal.in_flight end
         );
     end if;
-    insert into forebay.refusals (agent, quota, attempt_id, in_flight, refused_at, paused_until, share, lowered_at)
+    insert into forebay.refusals (agent, quota, in_flight, paused_until, share, lowered_at)
     values (
-        p_agent.agent, v_quota, p_attempt.attempt_id, v_refusal.in_flight, v_now,
-        v_now + coalesce(forebay._exact(p_wait), interval '0'), v_refusal.share, v_refusal.lowered_at
+        p_agent.agent, v_quota, v_refusal.in_flight, v_now + coalesce(forebay._exact(p_wait), interval '0'),
+        v_refusal.share, v_refusal.lowered_at
     );
 end;
 $function$;
 
 comment on function forebay._refuse is 'Note that a provider refused the attempt''s calls: nothing starts until p_wait is over, then less than before.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_refuse.sql', 'repeatable', '3bbabdaca6e47cfe922e3f9fa64e07b7913dbde6f2ad5a47447ab073d9e09a9e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_refuse.sql', 'repeatable', '2ceb0c1021ae03892f76f27e0953655d9a11773c163bab6934e2f50972dc5c5e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6124,9 +6690,11 @@ create or replace function forebay._remaining(
     stable
     security invoker
 as $function$
--- What an attempt in flight is still expected to use, beyond what it has used and what its open calls were granted.
+-- What an attempt in flight is still expected to use, beyond what it has used and what its calls were granted.
+--
+-- A call that is over without known numbers keeps its grant, and is one of the used calls already.
 select
-    greatest(0, p_attempt.expected_calls - p_attempt.used_calls - count(*)),
+    greatest(0, p_attempt.expected_calls - p_attempt.used_calls - count(*) filter (where not c.is_over)),
     greatest(0, p_attempt.expected_input_tokens - p_attempt.used_input_tokens - coalesce(sum(c.input_tokens), 0)),
     greatest(0, p_attempt.expected_output_tokens - p_attempt.used_output_tokens - coalesce(sum(c.output_tokens), 0))
 from forebay.attempt_calls as c
@@ -6134,9 +6702,9 @@ where c.attempt_id = p_attempt.attempt_id;
 $function$;
 
 comment on function forebay._remaining is
-'What an attempt in flight is still expected to use, beyond what it has used and what its open calls were granted.';
+'What an attempt in flight is still expected to use, beyond what it has used and what its calls were granted.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_remaining.sql', 'repeatable', '9882066f05e4c874f1aff619d8e343a4d00c1abcb8d89af92a5e317db6e95de3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_remaining.sql', 'repeatable', '8eac83bfffc6b1d476ab40028d48dc1b0fe362b725de84d637a23d6ece8d1d61', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6213,14 +6781,14 @@ begin
         v_status := forebay._after_failure(v_attempt, v_task, v_agent, p_error, p_retryable, p_retry_after);
         v_effect := case v_status when 'failed' then 'failed' else 'retrying' end;
     end if;
-    perform forebay._settle(v_attempt);
+    perform forebay._settle(p_attempt_id);
     return (p_attempt_id, v_status, v_effect)::forebay.reported_attempt;
 end;
 $function$;
 
 comment on function forebay._report is 'Take in how an attempt ended, current or not, first time or repeated; what follows is _report_effect''s to say.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_report.sql', 'repeatable', '164dd6c21c245266daa399346ac555e09aa6fc6596192e1d46d9277c3d2813b8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_report.sql', 'repeatable', 'cf008159bc9b0b7f1e3751137d3f57ff5162fd8bbc36432c6b3db7fa9c3b31e4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6345,6 +6913,8 @@ begin
             then 'p_agent must have 1 to 200 characters'
         when p_agent.launcher is null or p_agent.launcher not in ('pull', 'local', 'lakeflow')
             then 'p_launcher must be pull, local or lakeflow'
+        when p_agent.launcher = 'local' and p_agent.entry_point is null
+            then 'launcher local needs p_entry_point, such as parse_document'
         when char_length(p_agent.entry_point) not between 1 and 200 then 'p_entry_point must have 1 to 200 characters'
         when p_agent.max_concurrent_tasks < 0 or p_agent.max_tpm < 0 or p_agent.max_rpm < 0
             then 'p_max_concurrent_tasks, p_max_tpm and p_max_rpm must not be negative; null means no limit'
@@ -6389,7 +6959,7 @@ $function$;
 
 comment on function forebay._require_agent_definition is 'Check an agent''s definition, so that a bad one is refused in a sentence before a constraint refuses it in a code.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_require_agent_definition.sql', 'repeatable', 'f123699ae7181be1eeaf2d2d332c2d93f5b4c825838897e0d3580570a8ed767e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_require_agent_definition.sql', 'repeatable', '361490cd1f0648a23d24eec6092f1c9c78d5840f9cb3adc7c953ac500aaadf9c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6462,7 +7032,7 @@ create or replace function forebay._require_call(p_tokens bigint, p_output_token
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Check what may_call is asked for, and that each of its statements sees what was committed before it.
+-- Check what may_call is asked for, and where.
 --
 -- Errors  22023  a number is out of its range, or the call's id is empty or too long
 --         25001  the transaction is not READ COMMITTED
@@ -6474,16 +7044,13 @@ begin
     if char_length(p_call_id) not between 1 and 500 then
         raise exception 'p_call_id must have 1 to 500 characters' using errcode = '22023';
     end if;
-    if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'may_call must run at READ COMMITTED, not %', upper(current_setting('transaction_isolation'))
-            using errcode = '25001', hint = 'Call it in a transaction of its own, at the default isolation level.';
-    end if;
+    perform forebay._require_read_committed('may_call');
 end;
 $function$;
 
-comment on function forebay._require_call is 'Check what may_call is asked for, and that each of its statements sees what was committed before it.';
+comment on function forebay._require_call is 'Check what may_call is asked for, and where.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_require_call.sql', 'repeatable', '20281ca71c26a52e69d4c36096df11c241f00ffe557c285bc47dd63da45d59a9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_require_call.sql', 'repeatable', 'c909cf7e1c0439a7b75612fca157745a8c029af3175eef63b071d145e31d5e29', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6627,6 +7194,32 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_require_read_committed.sql
+create or replace function forebay._require_read_committed(p_act text)
+    returns void
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that each statement of the transaction sees what was committed before it: under a lock, it must.
+--
+-- Errors  25001  it does not
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        raise exception '% must run at READ COMMITTED, not %', p_act, upper(current_setting('transaction_isolation'))
+            using errcode = '25001', hint = 'Call it in a transaction of its own, at the default isolation level.';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_read_committed is 'Check that each statement of the transaction sees what was committed before it: under a lock, it must.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_read_committed.sql', 'repeatable', '87df65af32982ee589f05e15180b058d3e21fa44dad1f3e87ca0c0f658a02eec', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_require_short_line.sql
 create or replace function forebay._require_short_line(p_agent forebay.agents)
     returns void
@@ -6728,6 +7321,36 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_require_unreported.sql
+create or replace function forebay._require_unreported(p_attempt_id bigint, p_call_id text)
+    returns void
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that a call was not reported under its id: what a second call used would be taken for the first one's.
+--
+-- Errors  22023  it was
+begin
+    if exists (
+        select from forebay.attempt_usage as u
+        where u.attempt_id = p_attempt_id and u.source = 'agent' and u.call_id = p_call_id
+    ) then
+        raise exception 'call "%" of attempt % was reported already', left(p_call_id, 60), p_attempt_id
+            using errcode = '22023', hint = 'Each try of a call needs a p_call_id of its own.';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_unreported is
+'Check that a call was not reported under its id: what a second call used would be taken for the first one''s.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_unreported.sql', 'repeatable', '839078419687f91b75001af4777fad6fdcbaa395fdc4fdf537e4a136753a3487', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_require_worker.sql
 create or replace function forebay._require_worker(p_worker text)
     returns void
@@ -6764,25 +7387,23 @@ create or replace function forebay._reservation(p_agent forebay.agents, p_now ti
 as $function$
 -- What the task waits for that nobody in the agent's line passes, when nothing of the line may start; reason null: no such task.
 declare
-    v_task forebay.lined_up;
+    v_line forebay.lined_up[] := forebay._line(p_agent, 101, null, p_now, false);
     v_fit  forebay.fit;
 begin
-    foreach v_task in array forebay._line(p_agent, 101, null, p_now, false) loop
-        if v_task.waited >= p_agent.reserve_after then
-            v_fit := forebay._fitting(p_agent, array[v_task], 1, p_now);
-            if v_fit.reason <> 'spend_cap' then
-                return v_fit;
-            end if;
-        end if;
+    v_line := array(select l from unnest(v_line) as l where l.waited >= p_agent.reserve_after);
+    loop
+        v_fit := forebay._fitting(p_agent, v_line, 1, p_now);
+        exit when v_fit.reason is distinct from 'spend_cap';
+        v_line := array(select l from unnest(v_line) as l where l.task_id <> v_fit.task_id);
     end loop;
-    return null;
+    return v_fit;
 end;
 $function$;
 
 comment on function forebay._reservation is
 'What the task waits for that nobody in the agent''s line passes, when nothing of the line may start; reason null: no such task.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_reservation.sql', 'repeatable', 'b68914739bccd02da13b5049681fd0478e6c4e5c8696c825ba948a05cba190f3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_reservation.sql', 'repeatable', 'a87149b9e768adbae19532c31f8b063de5b22b5c2fb9f771438671ef62012f64', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6838,8 +7459,7 @@ begin
     if p_priority is not null then
         perform forebay._require_between(p_priority, 'p_priority', -32768, 32767);
     end if;
-    perform pg_advisory_xact_lock_shared(forebay._line_key(a.agent))
-    from (select t.agent from forebay.tasks as t where t.task_id = any(v_ids) group by 1 order by 1) as a;
+    perform forebay._join_line(array(select t.agent from forebay.tasks as t where t.task_id = any(v_ids)));
     perform forebay._lock_tasks(v_ids);
     v_now := forebay._now();
 
@@ -6861,7 +7481,7 @@ $function$;
 
 comment on function forebay._retry is 'Put failed and cancelled tasks back in line. Their attempts start afresh, their history stays.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_retry.sql', 'repeatable', 'cb60488eb0ef6421ad0b33967b869d779311eb84fa89c4eecaaec45ff90e3c61', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_retry.sql', 'repeatable', 'ac911aab7d316d29e181e97caf6094f04bdcd1408b2c879f5180a7d990e4ace0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6902,37 +7522,41 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/internal/_rule_words.sql
-create or replace function forebay._rule_words(p_answer forebay.task_explanation, p_task text)
+create or replace function forebay._rule_words(p_fit forebay.fit, p_task forebay.tasks)
     returns text
     language sql
-    immutable
+    stable
     security invoker
 as $function$
--- The two sides of a rule: what its subject has left, and what the task, which p_task names, needs.
-select case p_answer.unit
-    when 'tasks' then format(
-        'agent %s runs %s of %s tasks at once', p_answer.subject,
-        forebay._number_words(p_answer.amount - p_answer.has), forebay._number_words(p_answer.amount)
+-- The two sides of the rule that hinders p_task, or one before it: what its subject has left, and what is needed.
+select case p_fit.reason
+    when 'full' then format(
+        'agent %s runs %s of %s tasks at once%s', p_fit.subject,
+        forebay._number_words(p_fit.amount - p_fit.has), forebay._number_words(p_fit.amount), forebay._configured_words(p_fit)
     )
-    when 'usd' then format(
-        'the cap of %s has %s of %s US dollars left for today and %s is expected to cost %s', p_answer.subject,
-        forebay._number_words(p_answer.has), forebay._number_words(p_answer.amount),
-        p_task, forebay._number_words(p_answer.needs)
+    when 'spend_cap' then format(
+        'the cap of %s %s has %s of %s US dollars left for today and this task is expected to cost %s',
+        case when p_fit.subject = p_task.customer then 'customer' else 'agent' end, p_fit.subject,
+        forebay._number_words(greatest(0, p_fit.has)), forebay._number_words(p_fit.amount), forebay._number_words(p_fit.needs)
     )
     else format(
-        '%s%s has %s of %s %s left%s and %s needs %s',
-        case p_answer.reason when 'quota' then 'quota ' when 'reserved' then '' else 'agent ' end, p_answer.subject,
-        forebay._number_words(floor(p_answer.has)), forebay._number_words(p_answer.amount),
-        concat_ws(' ', replace(p_answer.unit, '_', ' '), forebay._period_words(p_answer.period)),
-        case p_answer.reason when 'quota' then ' for new tasks' end,
-        p_task, forebay._number_words(ceil(p_answer.needs))
+        '%s %s has %s of %s%s left%s and %s needs %s',
+        case p_fit.reason when 'quota' then 'quota' else 'agent' end, p_fit.subject,
+        forebay._number_words(floor(greatest(0, p_fit.has))),
+        concat_ws(
+            ' ', forebay._number_words(p_fit.amount), replace(p_fit.unit, '_', ' '), forebay._period_words(p_fit.period)
+        ),
+        forebay._configured_words(p_fit),
+        case p_fit.reason when 'quota' then ' for new tasks' end,
+        case p_fit.task_id when p_task.task_id then 'this task' else 'that one' end, forebay._number_words(ceil(p_fit.needs))
     )
 end;
 $function$;
 
-comment on function forebay._rule_words is 'The two sides of a rule: what its subject has left, and what the task, which p_task names, needs.';
+comment on function forebay._rule_words is
+'The two sides of the rule that hinders p_task, or one before it: what its subject has left, and what is needed.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_rule_words.sql', 'repeatable', 'a8f8bf1c25d17fee3f2e1c9209cba9e3662031d119ec9bb3a03b284a1dd8d1db', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_rule_words.sql', 'repeatable', '48de85b12338bad78d9c0d60ab5d9ae4e78f356781fc3d7afe6c7749fd6e054c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7110,7 +7734,7 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/internal/_settle.sql
-create or replace function forebay._settle(p_attempt forebay.task_attempts, p_is_release boolean default false)
+create or replace function forebay._settle(p_attempt_id bigint, p_is_release boolean default false)
     returns void
     language plpgsql
     volatile
@@ -7124,7 +7748,7 @@ as $function$
 --
 -- Writes  forebay.agent_settlements, forebay.task_attempts.charged_tokens
 declare
-    v_attempt forebay.task_attempts := forebay._get_attempt(p_attempt.attempt_id);
+    v_attempt forebay.task_attempts := forebay._get_attempt(p_attempt_id);
     v_used    bigint := v_attempt.used_input_tokens + v_attempt.used_output_tokens;
     v_actual  bigint := case
         when v_attempt.finished_at is not null and v_attempt.is_usage_known then v_used
@@ -7139,13 +7763,13 @@ begin
     select v_attempt.agent, v_attempt.charged_tokens - v_actual, forebay._now()
     from forebay.agent_budgets as b
     where b.agent = v_attempt.agent and b.limited_since <= v_attempt.started_at;
-    update forebay.task_attempts as a set charged_tokens = v_actual where a.attempt_id = v_attempt.attempt_id;
+    update forebay.task_attempts as a set charged_tokens = v_actual where a.attempt_id = p_attempt_id;
 end;
 $function$;
 
 comment on function forebay._settle is 'Replace what the attempt was charged with by what it used, as far as that is known; the caller holds its row.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_settle.sql', 'repeatable', '80704b8abaf4c40998b8d1064d2a47e0da6eeaddd97a0a89f7967f1e39d136e7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_settle.sql', 'repeatable', '88ea2d33ba3998c88fe955bd8fd452d27e582414065af80548c761ab71c7950b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7162,19 +7786,20 @@ create or replace function forebay._settle_call(
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Leave to the agent's quotas what a call's report adds to what they were charged for it; p_old is null for a new call.
+-- Leave to the quotas what a call's report adds to what they were charged for it; p_old is null for a new call.
 --
 -- A granted call is found by its id, or as the oldest that was granted without one. Its first report says that it is over;
 -- a number of tokens that stays unknown keeps its grant until it is known. A call that nobody asked for counts when it was
--- made. Traces count only where neither the agent's asking nor its own reports tell of its calls.
+-- made, against the quotas that the agent draws on now. Traces count only where neither the agent's asking nor its own
+-- reports tell of its calls.
 --
 -- Writes  forebay.quota_settlements, forebay.attempt_calls
 declare
-    v_quotas text[] := (forebay._get_agent(p_attempt.agent)).quotas;
+    v_quotas text[];
     v_grant  forebay.attempt_calls;
     v_call   forebay.quota_settlements;
 begin
-    if v_quotas = '{}' or p_new.source = 'trace' and (p_attempt.asks_first or exists (
+    if p_new.source = 'trace' and (p_attempt.asks_first or exists (
         select from forebay.attempt_usage as u where u.attempt_id = p_attempt.attempt_id and u.source = 'agent'
     )) then
         return;
@@ -7190,30 +7815,26 @@ begin
             and p_new.input_tokens is not null and p_new.output_tokens is not null;
         update forebay.attempt_calls as c
         set is_over = true, call_id = p_new.call_id,
-            input_tokens = coalesce(p_new.input_tokens, c.input_tokens),
-            output_tokens = coalesce(p_new.output_tokens, c.output_tokens)
+            input_tokens = case when p_new.input_tokens is null then c.input_tokens else 0 end,
+            output_tokens = case when p_new.output_tokens is null then c.output_tokens else 0 end
         where c.attempt_id = v_grant.attempt_id and c.call_no = v_grant.call_no;
-        v_call.called_at := v_grant.granted_at;
-        v_call.requests := 0;
-    else
-        v_grant.input_tokens := coalesce(p_old.input_tokens, 0);
-        v_grant.output_tokens := coalesce(p_old.output_tokens, 0);
-        v_call.called_at := forebay._called_at(p_new, p_attempt.started_at);
-        v_call.requests := (p_old.call_id is null)::integer;
     end if;
-    v_call.input_tokens := coalesce(p_new.input_tokens - v_grant.input_tokens, 0);
-    v_call.output_tokens := coalesce(p_new.output_tokens - v_grant.output_tokens, 0);
+    v_quotas := coalesce(v_grant.quotas, (forebay._get_agent(p_attempt.agent)).quotas);
+    v_call.called_at := coalesce(v_grant.granted_at, forebay._called_at(p_new, p_attempt.started_at));
+    v_call.requests := (v_grant.call_no is null and p_old.call_id is null)::integer;
+    v_call.input_tokens := coalesce(p_new.input_tokens - coalesce(p_old.input_tokens, v_grant.input_tokens, 0), 0);
+    v_call.output_tokens := coalesce(p_new.output_tokens - coalesce(p_old.output_tokens, v_grant.output_tokens, 0), 0);
 
-    insert into forebay.quota_settlements (quota, called_at, requests, input_tokens, output_tokens, settled_at)
-    select q.quota, v_call.called_at, v_call.requests, v_call.input_tokens, v_call.output_tokens, forebay._now()
+    insert into forebay.quota_settlements (quota, called_at, requests, input_tokens, output_tokens)
+    select q.quota, v_call.called_at, v_call.requests, v_call.input_tokens, v_call.output_tokens
     from forebay.quotas as q
     where q.quota = any(v_quotas) and (v_call.requests, v_call.input_tokens, v_call.output_tokens) <> (0, 0, 0);
 end;
 $function$;
 
-comment on function forebay._settle_call is 'Leave to the agent''s quotas what a call''s report adds to what they were charged for it; p_old is null for a new call.';
+comment on function forebay._settle_call is 'Leave to the quotas what a call''s report adds to what they were charged for it; p_old is null for a new call.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_settle_call.sql', 'repeatable', '9273ca734f0c3e44625ef1aab25b453d15cb8d8da2828056a513a2b41584403c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_settle_call.sql', 'repeatable', 'e706c930c38b6952a5fc98f6f341365d6c82080d3010e72f77acd8e75b4d4db9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7238,90 +7859,37 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_shares.sql
-create or replace function forebay._shares(
-    p_agent  text,
-    p_limit  integer,
-    p_now    timestamptz,
-    p_ready  boolean,
-    p_except bigint[]
+\echo new functions/internal/_short_customers.sql
+create or replace function forebay._short_customers(
+    p_agent  forebay.agents,
+    p_line   forebay.lined_up[],
+    p_places integer[],
+    p_now    timestamptz
 )
-    returns setof forebay.tasks
+    returns text[]
     language plpgsql
     stable
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The first p_limit tasks of each customer and priority of an agent that serves its customers in turns.
---
--- The index is entered anew for each customer and each priority: what else they have waiting costs nothing.
+-- The customers in p_line whose cap leaves too little for a task of theirs, and of whom nothing starts at p_places.
 begin
-    return query
-    with recursive shares as (
-        (
-            select t.customer, t.priority from forebay.tasks as t
-            where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
-            order by t.customer, t.priority desc
-            limit 1
+    return array(
+        select c.customer
+        from unnest(p_line) with ordinality as l (
+            task_id, priority, customer, waited, estimated_tokens, uses, place
         )
-        union all
-        select n.customer, n.priority
-        from shares as s
-        cross join lateral (
-            (
-                select t.customer, t.priority from forebay.tasks as t
-                where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
-                    and t.customer = s.customer and t.priority < s.priority
-                order by t.priority desc
-                limit 1
-            )
-            union all
-            (
-                select t.customer, t.priority from forebay.tasks as t
-                where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
-                    and t.customer > s.customer
-                order by t.customer, t.priority desc
-                limit 1
-            )
-            union all
-            (
-                select t.customer, t.priority from forebay.tasks as t
-                where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
-                    and t.customer is null and t.priority < case when s.customer is null then s.priority else 32768 end
-                order by t.priority desc
-                limit 1
-            )
-            limit 1
-        ) as n
-    )
-    select firsts.*
-    from shares as s
-    cross join lateral (
-        (
-            select t.* from forebay.tasks as t
-            where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
-                and t.customer = s.customer and t.priority = s.priority and t.task_id <> all(p_except)
-            order by t.created_at, t.task_id
-            limit p_limit
-        )
-        union all
-        (
-            select t.* from forebay.tasks as t
-            where s.customer is null and t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
-                and t.customer is null and t.priority = s.priority and t.task_id <> all(p_except)
-            order by t.created_at, t.task_id
-            limit p_limit
-        )
-    ) as firsts
-    union all
-    select t.* from forebay.tasks as t
-    where not p_ready and t.agent = p_agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now;
+        inner join forebay._caps(p_agent, array(select distinct w.customer from unnest(p_line) as w), p_now) as c
+            on c.customer = l.customer
+        group by c.customer
+        having bool_or(c.has <= 0 or (l.uses).usd > c.has) and not bool_or(l.place = any(p_places))
+    );
 end;
 $function$;
 
-comment on function forebay._shares is 'The first p_limit tasks of each customer and priority of an agent that serves its customers in turns.';
+comment on function forebay._short_customers is 'The customers in p_line whose cap leaves too little for a task of theirs, and of whom nothing starts at p_places.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_shares.sql', 'repeatable', 'ff2433c26485715e013141d78307835ff3f9401f8df5fd0dda0a5eb1b4a96180', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_short_customers.sql', 'repeatable', '02ab46d55584b4a9e6bc876b1f6b893909ca344ea910caf93c7eb79099d1aa54', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7354,9 +7922,10 @@ create or replace function forebay._spend(p_attempt_id bigint)
 as $function$
 -- Bring what the attempt cost up to date, and note the difference as spent; the caller holds its row.
 --
--- The calls of the more complete source count, never of two. Each is spent on the UTC day that it was made.
+-- The calls of the more complete source count, never of two. Each is spent on the UTC day that it was made. A call that used
+-- nothing needs no price.
 --
--- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts.cost_usd
+-- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts
 declare
     v_source text := forebay._usage_source(p_attempt_id);
 begin
@@ -7374,23 +7943,31 @@ begin
         from calls as c
         where u.attempt_id = p_attempt_id and u.source = c.source and u.call_id = c.call_id
     )
-    insert into forebay.spend_entries (attempt_id, agent, customer, spent_at, usd)
+    insert into forebay.spend_entries (agent, customer, spent_at, usd)
     select
-        p_attempt_id, c.agent, c.customer, min(c.called_at), sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0))
+        c.agent, c.customer, min(c.called_at), sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0))
     from calls as c
     group by c.agent, c.customer, forebay._utc_day(c.called_at)
     having sum(coalesce(c.counts, 0) - coalesce(c.counted_usd, 0)) <> 0;
 
     update forebay.task_attempts as a
-    set cost_usd = known.usd
-    from (select sum(u.counted_usd) as usd from forebay.attempt_usage as u where u.attempt_id = p_attempt_id) as known
-    where a.attempt_id = p_attempt_id and a.cost_usd is distinct from known.usd;
+    set cost_usd = known.usd, is_cost_known = known.is_all
+    from (
+        select
+            sum(u.usd) as usd,
+            coalesce(bool_and(
+                u.usd is not null or coalesce(u.input_tokens + u.output_tokens + coalesce(u.pages, 0) = 0, false)
+            ), false) as is_all
+        from forebay.attempt_usage as u
+        where u.attempt_id = p_attempt_id and u.source = v_source
+    ) as known
+    where a.attempt_id = p_attempt_id and (a.cost_usd, a.is_cost_known) is distinct from (known.usd, known.is_all);
 end;
 $function$;
 
 comment on function forebay._spend is 'Bring what the attempt cost up to date, and note the difference as spent; the caller holds its row.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_spend.sql', 'repeatable', '7f9e02ace6afc6a16fbd31e01026fdeaa87050d4d9755faf3f5a1523e83ac863', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_spend.sql', 'repeatable', '2b7dac256d8300ff87bc6f276d6965c7fc53d34b6c909b6e9eb2748dbe31af7f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7410,54 +7987,29 @@ create or replace function forebay._spent_today(
 as $function$
 -- What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its attempts may cost beyond it.
 --
--- Those are the open ones, and those that ended on that day and whose cost nobody told: a release or a refusal cost nothing,
--- any other what was expected. It is stable, so that all is read in one snapshot: money that is reported or folded meanwhile
--- is either still expected, or noted, or added up.
+-- A release or a refusal cost nothing, whatever else ended without a word on its cost what was expected. It is stable, so
+-- that all is read in one snapshot: money that is reported or folded meanwhile is either still expected, or noted, or added up.
 declare
     v_day   date := forebay._utc_day(p_now);
     v_since timestamptz := date_trunc('day', p_now, 'UTC');
 begin
     if p_customer is null then
-        select coalesce(sum(s.usd), 0) into recorded from (
-            select d.usd from forebay.daily_spend as d where d.day = v_day and d.agent = p_agent
-            union all
-            select e.usd from forebay.spend_entries as e where e.agent = p_agent and forebay._utc_day(e.spent_at) = v_day
-        ) as s;
-        select coalesce(sum(o.usd), 0) into projected from (
-            select greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0) as usd
-            from forebay.task_attempts as a
-            where a.agent = p_agent and a.finished_at is null
-            union all
-            select a.expected_usd
-            from forebay.task_attempts as a
-            where a.agent = p_agent and a.finished_at >= v_since and a.finished_at is not null
-                and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released' and not forebay._is_refused(a.error)
-        ) as o;
+        select coalesce(sum(r.usd), 0) into recorded from forebay._recorded_usd(v_day) as r where r.agent = p_agent;
+        select coalesce(sum(p.usd), 0) into projected from forebay._projected_usd(v_since) as p where p.agent = p_agent;
     else
-        select coalesce(sum(s.usd), 0) into recorded from (
-            select d.usd from forebay.daily_spend as d
-            where d.customer = p_customer and d.customer <> '' and d.day = v_day
-            union all
-            select e.usd from forebay.spend_entries as e
-            where e.customer = p_customer and e.customer <> '' and forebay._utc_day(e.spent_at) = v_day
-        ) as s;
-        select coalesce(sum(o.usd), 0) into projected from (
-            select greatest(a.expected_usd - coalesce(a.cost_usd, 0), 0) as usd
-            from forebay.task_attempts as a
-            where a.customer = p_customer and a.finished_at is null
-            union all
-            select a.expected_usd
-            from forebay.task_attempts as a
-            where a.customer = p_customer and a.finished_at >= v_since and a.finished_at is not null
-                and a.cost_usd is null and a.expected_usd > 0 and a.status <> 'released' and not forebay._is_refused(a.error)
-        ) as o;
+        select coalesce(sum(r.usd), 0) into recorded
+        from forebay._recorded_usd(v_day) as r
+        where r.customer = p_customer and r.customer <> '';
+        select coalesce(sum(p.usd), 0) into projected
+        from forebay._projected_usd(v_since) as p
+        where p.customer = p_customer and p.customer is not null;
     end if;
 end;
 $function$;
 
 comment on function forebay._spent_today is 'What an agent or a customer (the other is null) has spent on the UTC day of p_now, and what its attempts may cost beyond it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_spent_today.sql', 'repeatable', '22dddc7a24c54c81d658a8882371401318b46d3d07e7a6df1674f67472458b5f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_spent_today.sql', 'repeatable', 'dd0c551383f2943e87572262532bf9df93d4535ee8e7890faa57bf0a9e3c46a8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7494,48 +8046,46 @@ create or replace function forebay._starts_at(p_task forebay.tasks, p_now timest
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The earliest moment within 34 years at which a dequeue would take the task if nothing else changes; null when there is none.
+-- The earliest moment at which a dequeue would take a task that waits, if nothing else changes; null when others decide it.
 --
--- No formula: the rule itself is asked at moments that lie further and further ahead, and between the last no and the first
--- yes the moment is halved out, to the microsecond. What time alone brings (a pause that ends, a bucket that refills, a
--- window that moves on, the next day) never takes room away.
+-- No formula: the rule itself is asked about later moments. First for the task alone: what time brings (a pause that ends,
+-- a bucket that refills, a window that moves on, the next day) never takes its room away. Then beside those before it,
+-- which it may pass at that moment, and later no more.
 declare
-    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
-    v_no    timestamptz := p_now;
-    v_yes   timestamptz;
-    v_half  timestamptz;
+    v_alone timestamptz := case
+        when forebay._may_start(p_task, p_now, true) then p_now
+        else forebay._first_start(p_task, p_now, p_now, true)
+    end;
 begin
-    for v_yes in
-        select distinct m.at from (
-            select p_now + make_interval(secs => 4.0 ^ n) as at from generate_series(-1, 15) as n
-            union all
-            select unnest(array[p_task.available_at, v_agent.paused_until, date_trunc('day', p_now, 'UTC') + interval '24 hours'])
-        ) as m
-        where m.at > p_now and m.at < 'infinity'
-        order by m.at
-    loop
-        if forebay._may_start(p_task, v_yes) then
-            loop
-                v_half := v_no + make_interval(secs => extract(epoch from v_yes - v_no)::double precision / 2);
-                exit when v_half in (v_no, v_yes);
-                if forebay._may_start(p_task, v_half) then
-                    v_yes := v_half;
-                else
-                    v_no := v_half;
-                end if;
-            end loop;
-            return v_yes;
-        end if;
-        v_no := v_yes;
-    end loop;
-    return null;
+    if v_alone > p_now and forebay._may_start(p_task, v_alone, false) then
+        return v_alone;
+    end if;
+    return case when v_alone is not null then forebay._first_start(p_task, p_now, v_alone, false) end;
 end;
 $function$;
 
 comment on function forebay._starts_at is
-'The earliest moment within 34 years at which a dequeue would take the task if nothing else changes; null when there is none.';
+'The earliest moment at which a dequeue would take a task that waits, if nothing else changes; null when others decide it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_starts_at.sql', 'repeatable', '458ce96df4a5362bcd3a9cbdee4b7855e0a4bdd1f89eb289404bee1d1f8df2e6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_starts_at.sql', 'repeatable', '62cddb479ceef7cd950da3e39f7de72902d666c020ace18d1fdf52ea37daf0f4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_still_asks.sql
+create or replace function forebay._still_asks(p_wait_until timestamptz, p_now timestamptz)
+    returns boolean
+    language sql
+    stable
+    security invoker
+as $function$
+-- Whether a call that was told to wait until then has its place in line still: for 5 s more, in which it asks again.
+select p_wait_until > p_now - interval '5 seconds';
+$function$;
+
+comment on function forebay._still_asks is 'Whether a call that was told to wait until then has its place in line still: for 5 s more, in which it asks again.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_still_asks.sql', 'repeatable', 'c5fee3a8d81e21b2dafa552fa646fbdb368ffd0195a7c69204c4637dbd99f9cb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7546,37 +8096,19 @@ create or replace function forebay._strict_line(
     p_limit   integer,
     p_floor   integer,
     p_now     timestamptz,
-    p_locks   boolean,
     p_capped  text[],
     p_learned forebay.learned
 )
     returns forebay.lined_up[]
     language plpgsql
-    volatile
+    stable
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The line of an agent that goes by priority, then age, then id: _line without the tasks of p_capped.
---
--- Locks  with p_locks the tasks, without waiting
+-- A look at the line of an agent that goes by priority, then age, then id: _line without the tasks of p_capped.
 declare
     v_floor integer := coalesce(p_floor, -32768);
-    v_task  forebay.tasks;
-    v_line  forebay.lined_up[] := array[]::forebay.lined_up[];
 begin
-    if p_locks then
-        for v_task in
-            select t.* from forebay.tasks as t
-            where t.agent = p_agent.agent and t.status = 'enqueued' and t.is_ready and t.priority >= v_floor
-                and (t.customer is null or t.customer <> all(p_capped))
-            order by t.priority desc, t.created_at, t.task_id
-            limit p_limit
-            for no key update skip locked
-        loop
-            v_line := v_line || forebay._lined_up(p_agent, v_task, p_learned, p_now);
-        end loop;
-        return v_line;
-    end if;
     return array(
         select forebay._lined_up(p_agent, h, p_learned, p_now)
         from (
@@ -7598,9 +8130,9 @@ begin
 end;
 $function$;
 
-comment on function forebay._strict_line is 'The line of an agent that goes by priority, then age, then id: _line without the tasks of p_capped.';
+comment on function forebay._strict_line is 'A look at the line of an agent that goes by priority, then age, then id: _line without the tasks of p_capped.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_strict_line.sql', 'repeatable', '46dfedefdff391f40ff979e10e7da8a41fa4ad5dc445a373acc5be83c659f429', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_strict_line.sql', 'repeatable', 'ca6d2a3ac1d37cd4fac5a0192071dc74d5da04d2d5c55416041f9134cdd1f179', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7623,7 +8155,7 @@ as $function$
 begin
     return query
     with calls as materialized (
-        select c.* from forebay._calls_to_come(p_agent.quotas) as c
+        select c.* from forebay._calls_to_come(p_agent.quotas, p_now) as c
     )
     select
         l.quota, l.unit, l.period, l.effective::double precision, ahead.needs = 0, 0::double precision,
@@ -7639,7 +8171,7 @@ $function$;
 
 comment on function forebay._supplied_rooms is 'How much of each limit is left to new tasks of an agent that asks before its calls.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_supplied_rooms.sql', 'repeatable', 'b347cc1ae7bab2a54510bba20b90cff312cd396810f07eb6d7b6684b36f5e823', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_supplied_rooms.sql', 'repeatable', 'cbeeddda75ad5c8e45fe43393c383f72cc2a10c9b38e5592aed8a6e6f24d60f7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7671,29 +8203,31 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 
 \echo new functions/internal/_take_room.sql
 create or replace function forebay._take_room(
-    p_rooms forebay.quota_room[],
-    p_uses  forebay.expected_use,
-    p_pace  double precision
+    p_rooms  forebay.quota_room[],
+    p_quotas text[],
+    p_uses   forebay.expected_use,
+    p_pace   double precision
 )
     returns forebay.quota_room[]
     language sql
     immutable
     security invoker
 as $function$
--- What a task that starts now leaves of the quotas' rooms.
+-- What a task that starts now, and draws on p_quotas, leaves of the rooms.
 select array(
     select
         (
-            r.quota, r.unit, r.period, r.amount, false, r.seconds,
-            r.room - forebay._need(r.unit, r.seconds, p_uses, p_pace)
+            r.quota, r.unit, r.period, r.amount, r.takes_any and not draws.is_so, r.seconds,
+            r.room - case when draws.is_so then forebay._need(r.unit, r.seconds, p_uses, p_pace) else 0 end
         )::forebay.quota_room
     from unnest(p_rooms) as r
+    cross join lateral (select r.quota = any(p_quotas) as is_so) as draws
 );
 $function$;
 
-comment on function forebay._take_room is 'What a task that starts now leaves of the quotas'' rooms.';
+comment on function forebay._take_room is 'What a task that starts now, and draws on p_quotas, leaves of the rooms.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_take_room.sql', 'repeatable', 'ecca34515aa5d0ebda953d1c1ad3fbf06b40032ea466e47d12d8ab3f89830d0c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_take_room.sql', 'repeatable', '3e78ff40a25c0bd481ef6a3d80b6289fb81d680d1b926dacb0884997940957f4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7724,7 +8258,7 @@ begin
 
     v_new := (
         select min(coalesce(c.served, v_old))
-        from forebay._waiting_customers(p_agent.agent) as w (customer)
+        from forebay._customer_priorities(p_agent.agent) as w
         left join forebay.customer_turns as c on c.agent = p_agent.agent and c.customer = coalesce(w.customer, '')
     );
     if v_new > v_old then
@@ -7736,13 +8270,13 @@ $function$;
 
 comment on function forebay._take_turns is 'Count what the tasks of p_line, which are about to start, will use for their customers, and move the agent''s turn on.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_take_turns.sql', 'repeatable', 'e5b52c8256edf01948a13ad47b1315f9b00bc944195af7634f4ae830753f00f9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_take_turns.sql', 'repeatable', '4e88b5da5f76a333322ba4ede245f2ef4f67d3c33433b4337a6f311402d8aea4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/internal/_take_usage.sql
-create or replace function forebay._take_usage(p_attempt forebay.task_attempts, p_usage jsonb)
+create or replace function forebay._take_usage(p_attempt forebay.task_attempts, p_call forebay.attempt_usage)
     returns boolean
     language plpgsql
     volatile
@@ -7752,22 +8286,17 @@ as $function$
 -- Record one call's usage and settle it with the quotas; say whether it was new, or filled something that was unknown.
 --
 -- Writes  forebay.attempt_usage, forebay.attempt_calls, forebay.quota_settlements
--- Errors  22023  p_usage is no object, or a key is missing, of a wrong type, or out of range
 declare
-    v_id  text := p_usage ->> 'call_id';
     v_old forebay.attempt_usage;
     v_new forebay.attempt_usage;
 begin
-    v_new.source := coalesce(p_usage ->> 'source', 'agent');
     select u.* into v_old
     from forebay.attempt_usage as u
-    where u.attempt_id = p_attempt.attempt_id and u.source = v_new.source and u.call_id = v_id;
-    if not forebay._record_usage(p_attempt.attempt_id, p_usage) then
+    where u.attempt_id = p_attempt.attempt_id and u.source = p_call.source and u.call_id = p_call.call_id;
+    v_new := forebay._record_usage(p_attempt, p_call);
+    if v_new.call_id is null then
         return false;
     end if;
-    select u.* into v_new
-    from forebay.attempt_usage as u
-    where u.attempt_id = p_attempt.attempt_id and u.source = v_new.source and u.call_id = v_id;
     perform forebay._settle_call(p_attempt, v_old, v_new);
     return true;
 end;
@@ -7775,7 +8304,7 @@ $function$;
 
 comment on function forebay._take_usage is 'Record one call''s usage and settle it with the quotas; say whether it was new, or filled something that was unknown.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_take_usage.sql', 'repeatable', '5b877cc88df2c70911a5b946fac579f04578cb1e664103b327638d0789b4128b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_take_usage.sql', 'repeatable', '7d56988fe9c86205b5d4cb089c985d1e14f1f3b716a138936c4a4208833e0e45', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7790,8 +8319,8 @@ create or replace function forebay._throttle(p_agent forebay.agents, p_now times
 as $function$
 -- What a provider's refusals mean for the agent at p_now.
 --
--- Those that name no quota count for the agent alone, those of a quota for all who draw on it: the longest pause and the
--- smallest share hold.
+-- Those without a quota pause it and lower its own limits. Those of a quota lower the quota, and pause all who draw on it.
+-- The longest pause holds.
 declare
     v_throttle forebay.throttle := forebay._throttled_by(forebay._last_refusal(p_agent.agent, null), p_now);
     v_other    forebay.throttle;
@@ -7799,7 +8328,6 @@ declare
 begin
     foreach v_quota in array p_agent.quotas loop
         v_other := forebay._quota_throttle(v_quota, p_now);
-        v_throttle.share := least(v_throttle.share, v_other.share);
         if v_other.paused_until > coalesce(v_throttle.paused_until, '-infinity') then
             v_throttle.paused_until := v_other.paused_until;
             v_throttle.reason := v_other.reason;
@@ -7811,7 +8339,7 @@ $function$;
 
 comment on function forebay._throttle is 'What a provider''s refusals mean for the agent at p_now.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_throttle.sql', 'repeatable', '32ecd9aed99534dc41a1f384bbdaa098b06b4141f742c931ed834cb6d176039a', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_throttle.sql', 'repeatable', '43367143c176449b3fd01e62ab464c92db1e8a1b1cc15fabf01e84d4ba2ba061', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7836,14 +8364,14 @@ begin
         case when p_refusal.paused_until > p_now then p_refusal.paused_until end,
         case when p_refusal.paused_until > p_now then v_reason end,
         v_share,
-        case when v_share < 1 and p_refusal.quota is null then p_refusal.in_flight end
+        case when v_share < 1 then p_refusal.in_flight end
     )::forebay.throttle;
 end;
 $function$;
 
 comment on function forebay._throttled_by is 'What a refusal means at p_now: a pause until it is over, and a share of the limits until that is whole again.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_throttled_by.sql', 'repeatable', '85da807e00b3d5b4b8703dde7643b1398e96abd9d03cc19c9972de0bbfba3ca5', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_throttled_by.sql', 'repeatable', '860c2ccd2609392a5761d8875d21f8fcacebd7746f1fa90e14f746f3afc6173f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7866,6 +8394,39 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_told.sql
+create or replace function forebay._told(p_fit forebay.fit, p_task forebay.tasks)
+    returns forebay.task_explanation
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- A rule that hinders p_task, or a task before it, in the columns of explain_task; explanation is the rule in words.
+declare
+    v_told forebay.task_explanation;
+begin
+    v_told.task_id := p_fit.task_id;
+    v_told.reason := p_fit.reason;
+    v_told.explanation := forebay._rule_words(p_fit, p_task);
+    v_told.subject := p_fit.subject;
+    v_told.unit := p_fit.unit;
+    v_told.period := p_fit.period;
+    v_told.needs := p_fit.needs;
+    v_told.has := p_fit.has;
+    v_told.amount := p_fit.amount;
+    return v_told;
+end;
+$function$;
+
+comment on function forebay._told is
+'A rule that hinders p_task, or a task before it, in the columns of explain_task; explanation is the rule in words.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_told.sql', 'repeatable', 'c17c893ab3d905b1d56f6b5687b8aea23928d358e04e3c92391f51f6d934e264', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_turn_cost.sql
 create or replace function forebay._turn_cost(p_uses forebay.expected_use)
     returns numeric
@@ -7880,6 +8441,70 @@ $function$;
 comment on function forebay._turn_cost is 'How far a task moves its customer''s count: by the tokens that it is expected to use, one at least.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_turn_cost.sql', 'repeatable', 'dd692319cfcea9e5d5c6c3a20d64b3a1a22f3add9e259c2805e8f95c8452276b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_turns.sql
+create or replace function forebay._turns(
+    p_agent        forebay.agents,
+    p_customers    text[],
+    p_priorities   integer[],
+    p_depths       integer[],
+    p_now          timestamptz,
+    p_locks        boolean,
+    p_capped       text[],
+    p_except       bigint[],
+    p_learned      forebay.learned,
+    out task_id    bigint,
+    out created_at timestamptz,
+    out priority   integer,
+    out turn       numeric,
+    out nth        integer
+)
+    returns setof record
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- When it is the turn of the first p_depths tasks of each customer and priority, and unless p_locks of those not woken yet.
+--
+-- The turn of a task is what its customer's count will be once the customer's tasks before it have started. A customer
+-- without a count starts from the agent's turn: nobody saves up.
+--
+-- Returns  one row a task, in no set order; nth is the place of its customer and priority, null where it was not woken yet
+declare
+    v_turn numeric := (select b.turn from forebay.agent_budgets as b where b.agent = p_agent.agent);
+begin
+    return query
+    with firsts as (
+        select f.task, f.nth
+        from forebay._firsts(p_agent.agent, p_customers, p_priorities, p_depths, p_except) as f
+        union all
+        select t, null from forebay.tasks as t
+        where not p_locks and t.agent = p_agent.agent and t.status = 'enqueued' and not t.is_ready
+            and t.available_at <= p_now and (t.customer is null or t.customer <> all(p_capped))
+    ), ranked as (
+        select
+            f.*, forebay._effective_priority(p_agent, f.task, p_now) as priority,
+            forebay._turn_cost((forebay._lined_up(p_agent, f.task, p_learned, p_now)).uses) as cost
+        from firsts as f
+    )
+    select
+        (r.task).task_id, (r.task).created_at, r.priority,
+        coalesce(c.served, v_turn) - r.cost + sum(r.cost) over (
+            partition by (r.task).customer order by r.priority desc, (r.task).created_at, (r.task).task_id
+        ),
+        r.nth
+    from ranked as r
+    left join forebay.customer_turns as c on c.agent = p_agent.agent and c.customer = coalesce((r.task).customer, '');
+end;
+$function$;
+
+comment on function forebay._turns is 'When it is the turn of the first p_depths tasks of each customer and priority, and unless p_locks of those not woken yet.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_turns.sql', 'repeatable', '7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7927,46 +8552,6 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_waiting_customers.sql
-create or replace function forebay._waiting_customers(p_agent text)
-    returns table (customer text)
-    language plpgsql
-    stable
-    security invoker
-    set search_path = pg_catalog, pg_temp
-as $function$
--- The customers with tasks in the line of an agent that serves them in turns, each once; null for tasks without one.
-begin
-    return query
-    with recursive customers as (
-        select min(t.customer) as customer
-        from forebay.tasks as t
-        where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared
-        union all
-        select (
-            select min(t.customer) from forebay.tasks as t
-            where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared and t.customer > c.customer
-        )
-        from customers as c
-        where c.customer is not null
-    )
-    select c.customer from customers as c where c.customer is not null
-    union all
-    (
-        select t.customer from forebay.tasks as t
-        where t.agent = p_agent and t.status = 'enqueued' and t.is_ready and t.is_shared and t.customer is null
-        limit 1
-    );
-end;
-$function$;
-
-comment on function forebay._waiting_customers is 'The customers with tasks in the line of an agent that serves them in turns, each once; null for tasks without one.';
-insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_waiting_customers.sql', 'repeatable', '9798ff8e363a2fc4c4148d0c6b303a9d47907a00b1dee9e169b303724013f660', '0.2.0', pg_catalog.clock_timestamp(), session_user)
-on conflict (name) do update
-set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
-    applied_by = excluded.applied_by, runs = h.runs + 1;
-
 \echo new functions/internal/_waiting_priorities.sql
 create or replace function forebay._waiting_priorities(p_agent text)
     returns setof integer
@@ -7996,6 +8581,53 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_waiting_reason.sql
+create or replace function forebay._waiting_reason(p_task forebay.tasks, p_now timestamptz)
+    returns forebay.task_explanation
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The first rule that keeps an enqueued task from starting: one of all its agent's tasks, or of its place in line.
+--
+-- Returns  reason and ahead; where the rule compares numbers these too, and the rule in words as explanation
+declare
+    v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
+    v_found forebay.task_explanation;
+begin
+    v_found.reason := forebay._agent_state(v_agent, p_now);
+    if not forebay._may_dispatch() then
+        v_found.reason := 'not_open';
+    elsif v_found.reason not in ('closed', 'paused') and p_task.available_at > p_now then
+        v_found.reason := case when p_task.deferral_count > 0 then 'deferred' else 'delayed' end;
+    elsif v_found.reason = 'full' then
+        v_found := forebay._told((
+            null, 'full', p_task.task_id, v_agent.agent, 'tasks', 1, v_agent.max_concurrent_tasks - forebay._in_use(v_agent.agent),
+            v_agent.max_concurrent_tasks, null
+        )::forebay.fit, p_task);
+    elsif v_found.reason = 'out_of_requests' then
+        v_found := forebay._told((
+            null, 'out_of_requests', p_task.task_id, v_agent.agent, 'claims', 1, (forebay._levels(v_agent, p_now)).requests,
+            v_agent.max_rpm, interval '1 minute'
+        )::forebay.fit, p_task);
+    elsif v_found.reason not in ('closed', 'paused') then
+        v_found := forebay._place_in_line(p_task, v_agent, p_now);
+    end if;
+    if v_found.reason not in ('delayed', 'deferred') then
+        v_found.ahead := forebay._count_ahead(p_task, p_now);
+    end if;
+    return v_found;
+end;
+$function$;
+
+comment on function forebay._waiting_reason is 'The first rule that keeps an enqueued task from starting: one of all its agent''s tasks, or of its place in line.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_waiting_reason.sql', 'repeatable', '3d65f7c1fabf7ebf531b6f3648ebc73c316f5d18ecd18c29fba4816fcd41c556', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_waiting_words.sql
 create or replace function forebay._waiting_words(
     p_answer forebay.task_explanation,
@@ -8011,7 +8643,6 @@ as $function$
 -- The sentences for a reason to wait: the rule with its numbers, when room is expected, and how many tasks come before.
 declare
     v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
-    v_rule  text := forebay._rule_words(p_answer, case p_answer.reason when 'reserved' then 'that one' else 'this task' end);
     v_words text;
 begin
     v_words := case p_answer.reason
@@ -8044,10 +8675,11 @@ begin
         when 'behind_others' then format('Agent %s has room for it; others come first.', v_agent.agent)
         when 'reserved' then format(
             'Task %s is before it and has waited so long that nobody passes it: %s; %s.',
-            p_answer.task_id, v_rule, forebay._outlook_words(p_answer, p_task, p_now)
+            p_answer.task_id, p_answer.explanation, forebay._outlook_words(p_answer, p_task, p_now)
         )
         else format(
-            '%s%s; %s.', upper(left(v_rule, 1)), substr(v_rule, 2), forebay._outlook_words(p_answer, p_task, p_now)
+            '%s%s; %s.', upper(left(p_answer.explanation, 1)), substr(p_answer.explanation, 2),
+            forebay._outlook_words(p_answer, p_task, p_now)
         )
     end;
     return v_words || case
@@ -8061,7 +8693,7 @@ $function$;
 comment on function forebay._waiting_words is
 'The sentences for a reason to wait: the rule with its numbers, when room is expected, and how many tasks come before.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_waiting_words.sql', 'repeatable', 'e64a4815d9a9f783c32e9d2211e2f24e118e38ba3e906f2eb800ef38d071d203', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_waiting_words.sql', 'repeatable', 'a791288653a0b81456bb75006850fe9d2fa5f8e8ed732f89d1478849f20520b0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8121,13 +8753,13 @@ as $function$
 -- How long after its beginning a slot of a window of this period counts.
 --
 -- The provider counts a call from its arrival, a little after the grant. So a slot counts until its end has left the
--- period, and a quarter of a second more (at most two slots): the ledger never gives room back before the provider.
-select p_period + p_period / 120 + least(p_period / 60, interval '250 milliseconds');
+-- period, and a quarter of a second more (at most four slots): the ledger never gives room back before the provider.
+select p_period + p_period / 120 + least(p_period / 30, interval '250 milliseconds');
 $function$;
 
 comment on function forebay._window_length is 'How long after its beginning a slot of a window of this period counts.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_window_length.sql', 'repeatable', '5dcf692a0114b2b34301a2aa13d7a68daf9f0e5be839bd8193fdf29fb92048ff', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_window_length.sql', 'repeatable', '02dd6843997d429b45b707e2b8bb8937aa2257ef5c56955e07af2d355b26b60f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8157,14 +8789,62 @@ begin
     ) + (
         select coalesce(sum(forebay._in_unit(p_unit, s.requests, s.input_tokens, s.output_tokens)), 0)
         from forebay.quota_settlements as s
-        where s.quota = p_quota and forebay._slot_at(p_period, s.called_at) > v_since
+        inner join forebay.quota_limits as l on l.quota = s.quota and l.unit = p_unit and l.period = p_period
+        where s.quota = p_quota and s.called_at >= l.since and forebay._slot_at(p_period, s.called_at) > v_since
     ));
 end;
 $function$;
 
 comment on function forebay._window_used is 'How much of the calls so far counts against a window so long after p_now, settlements that wait to be folded in included.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_window_used.sql', 'repeatable', '180be133a6c34c32724e51a5bec5b1e810ffe33b7e1a768703ce1a45d5eeec46', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_window_used.sql', 'repeatable', 'fe2781be5dcebeab3273122e8a0c1d4e8b7b30a70d0d08d340f83de5fdc029ed', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_within.sql
+create or replace function forebay._within(
+    p_amount  double precision,
+    p_tokens  double precision,
+    p_pace    double precision,
+    p_seconds double precision
+)
+    returns double precision
+    language sql
+    immutable
+    security invoker
+as $function$
+-- How much of p_amount is used within p_seconds by a task with p_tokens to go, at p_pace tokens a second (null: all at once).
+select coalesce(least(p_amount, p_amount / nullif(p_tokens, 0) * p_pace * p_seconds), p_amount);
+$function$;
+
+comment on function forebay._within is 'How much of p_amount is used within p_seconds by a task with p_tokens to go, at p_pace tokens a second (null: all at once).';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_within.sql', 'repeatable', 'b5744d9041a04c20c9a6f9a3664d784d63b7954558634f66c9f3826fae53e6e2', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_without_quotas.sql
+create or replace function forebay._without_quotas(p_agent forebay.agents)
+    returns forebay.agents
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The agent as if it drew on no quota.
+declare
+    v_agent forebay.agents := p_agent;
+begin
+    v_agent.quotas := array[]::text[];
+    return v_agent;
+end;
+$function$;
+
+comment on function forebay._without_quotas is 'The agent as if it drew on no quota.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_without_quotas.sql', 'repeatable', '38e4057503fbdba4df84b469b2a91e136cbf2cfd7fca24247acd629241101828', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8314,7 +8994,7 @@ as $function$
 --            then idempotency keys, in the order of the keys
 -- Errors     22023  p_tasks is no array, too long, or has a bad task, which is named by its ordinal
 --            25001  the agent has max_waiting, and the transaction is not READ COMMITTED
---            40001  a task with the same key went away at this moment
+--            40001  a task with the same key went away at this moment, or the agent was defined anew after the snapshot
 --            QF201  a key was used before with another payload
 --            QF301, QF302  no such agent or batch
 --            QF402  a payload is too large
@@ -8334,7 +9014,7 @@ declare
     v_state    text;
     v_hint     text;
 begin
-    perform pg_advisory_xact_lock_shared(forebay._line_key(p_agent));
+    perform forebay._join_line(array[p_agent]);
     v_agent := forebay._get_agent(p_agent);
     if p_tasks is null or jsonb_typeof(p_tasks) <> 'array' then
         raise exception 'p_tasks must be a JSON array' using errcode = '22023';
@@ -8380,7 +9060,7 @@ $function$;
 
 comment on function forebay.enqueue_many is 'Enqueue tasks for one agent, all or none of them.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/enqueue_many.sql', 'repeatable', '0e45f7518a3dfe8d8a23b593b430a106501caf62dccec6b29978d975ac8b0e85', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/enqueue_many.sql', 'repeatable', '09a2235334a9325884f37f2100cade240cd9123714dc1db059a2cd46ddbf6a8b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8568,8 +9248,9 @@ as $function$
 --
 -- Agents that have room are served in the order of the best priority that could start; equals share the batch, the first
 -- of them is random. An agent that another call is admitting for, or a quota or customer of it, is skipped, and waited for
--- only when this call holds nothing. A lock that led to nothing is given back at once, by rolling its subtransaction back. The parameters are copied: a copy
--- compares by the default collation, a parameter by whatever the caller's argument had, past the indexes.
+-- only when this call holds nothing. A lock that led to nothing is given back at once, by rolling its subtransaction back.
+-- The parameters are copied: a copy compares by the default collation, a parameter by whatever the caller's argument had,
+-- past the indexes.
 -- Call it in a transaction of its own: the agents it claimed for stay locked until commit. Without p_agents and
 -- p_launchers it serves the agents of launcher pull.
 --
@@ -8593,16 +9274,12 @@ declare
     v_waits     boolean;
     v_holds     boolean := false;
     v_agent     text;
-    v_moved     integer;
-    v_room      integer;
+    v_line      forebay.opened_line;
     v_got       integer;
 begin
     perform forebay._require_worker(p_worker);
     perform forebay._require_between(p_batch_size, 'p_batch_size', 1, 10000);
-    if current_setting('transaction_isolation') <> 'read committed' then
-        raise exception 'dequeue must run at READ COMMITTED, not %', upper(current_setting('transaction_isolation'))
-            using errcode = '25001', hint = 'Call it in a transaction of its own, at the default isolation level.';
-    end if;
+    perform forebay._require_read_committed('dequeue');
     perform forebay._require_agents(v_agents);
     perform forebay._require_launchers(v_launchers);
     perform forebay._require_open();
@@ -8621,16 +9298,16 @@ begin
             v_agent := v_round.agents[v_at];
             v_got := 0;
             begin
-                select l.moved, l.room into v_moved, v_room from forebay._open_line(v_agent, v_waits) as l;
+                v_line := forebay._open_line(v_agent, v_waits);
                 return query select * from forebay._claim(
-                    v_worker, v_agent,
-                    least(v_room, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer), v_round.floor,
+                    v_worker, v_line.agent,
+                    least(v_line.room, ceil(v_left::numeric / (cardinality(v_round.agents) - v_at + 1))::integer), v_round.floor,
                     v_waits
                 );
                 get diagnostics v_got = row_count;
                 if v_got = 0 then
                     v_idle := v_idle || v_agent;
-                    if v_moved = 0 then
+                    if v_line.moved = 0 then
                         raise exception 'nothing to claim for %', v_agent using errcode = 'QF902';
                     end if;
                     v_holds := true;
@@ -8652,7 +9329,7 @@ $function$;
 
 comment on function forebay.dequeue is 'Claim up to p_batch_size tasks for p_worker: each becomes an attempt with a lease.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/dequeue.sql', 'repeatable', 'bca5e57a450a15c237d612546a058b66506063f0f566de3d4d8cb36d85b7b05c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/dequeue.sql', 'repeatable', 'bcb5e21aac27e6772c112c97edc860953d8fba24d3ce6105757caaf08bd7db5b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8812,7 +9489,7 @@ begin
     if (v_held.attempt).finished_at is not null then
         update forebay.task_attempts as a set is_stop_pending = false where a.attempt_id = p_attempt_id;
         perform forebay._settle(
-            v_held.attempt, (v_held.attempt).status = 'cancelled' and (v_held.attempt).is_stop_pending
+            p_attempt_id, (v_held.attempt).status = 'cancelled' and (v_held.attempt).is_stop_pending
         );
         return (v_held.task).status;
     end if;
@@ -8820,10 +9497,10 @@ begin
     v_agent := forebay._get_agent((v_held.attempt).agent);
     v_is_spent := (v_held.task).release_count >= v_agent.max_releases;
     update forebay.task_attempts as a
-    set status = 'released', finished_at = greatest(v_now, a.started_at),
+    set status = 'released', finished_at = greatest(v_now, a.started_at), expected_usd = 0,
         error = jsonb_build_object('kind', 'released', 'message', left(p_reason, 2000))
     where a.attempt_id = p_attempt_id;
-    perform forebay._settle(v_held.attempt, true);
+    perform forebay._settle(p_attempt_id, true);
     return forebay._give_back(
         v_held.task, v_agent,
         jsonb_build_object('kind', 'infrastructure', 'message', format('handed back too often: %s', left(p_reason, 2000))),
@@ -8834,7 +9511,7 @@ $function$;
 
 comment on function forebay.release is 'Hand a task back without spending the attempt: the launch was refused, or the worker shuts down.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/release.sql', 'repeatable', '939a00f65da44f63a2bb61e933bf9fc405d54bcb8bac49ef38b0345aa794d719', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/release.sql', 'repeatable', 'bd298d744d00c8f11279f86e3338e905f5d27f686dc090c2a1cdbd1402fca4b3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9264,13 +9941,15 @@ as $function$
 -- every limit at once and counts from now, before the provider sees it; report_usage with the same call_id replaces the
 -- charge by what was used, also when the call failed (zero tokens). A call that has to wait is charged nothing, and keeps
 -- its place in line if it asks again within 5 s of its time. An attempt waits with one call at a time. While the provider
--- pauses the agent, every call waits. A call that is open under its p_call_id may go, and is charged once.
+-- pauses the agent, every call waits. A call that is open under its p_call_id may go, and is charged once; after its report
+-- the next try needs another id.
 -- Call it in a transaction of its own: the quotas stay locked until commit.
 --
 -- Returns    decision go; wait, with the moment to ask again and what hinders it; or stop, when the attempt has ended
 -- Writes     forebay.attempt_calls, forebay.quota_slots, forebay.quota_limits, forebay.quota_settlements, forebay.task_attempts
 -- Locks      the attempt, then the agent's quotas by name
--- Errors     22023  p_attempt_id is null, p_tokens or p_output_tokens is out of range, or p_call_id is empty or too long
+-- Errors     22023  p_attempt_id is null, p_tokens or p_output_tokens is out of range, or p_call_id is empty, too long, or was
+--                   reported already
 --            25001  the transaction is not READ COMMITTED
 --            QF304  there is no such attempt
 -- Called by  forebay_agent
@@ -9294,18 +9973,15 @@ begin
         v_permit.reason := 'the attempt has ended: ' || v_attempt.status;
         return v_permit;
     end if;
-    if v_attempt.call_wait_until <= v_now - interval '5 seconds' then
+    perform forebay._require_unreported(p_attempt_id, p_call_id);
+    if not forebay._still_asks(v_attempt.call_wait_until, v_now) then
         v_attempt.call_asked_at := null;
     end if;
     v_permit := forebay._judge_call(v_attempt, v_agent, p_call_id, p_tokens - v_output, v_output, v_now);
-    if v_permit.decision = 'wait' then
-        update forebay.task_attempts as a
-        set asks_first = true, call_asked_at = coalesce(v_attempt.call_asked_at, v_now),
-            call_input_tokens = p_tokens - v_output, call_output_tokens = v_output,
-            call_quota = v_permit.quota, call_wait_until = v_permit.wait_until
-        where a.attempt_id = p_attempt_id;
-    else
+    if v_permit.decision = 'go' then
         perform forebay._grant_call(v_attempt, v_agent.quotas, p_call_id, p_tokens - v_output, v_output, v_now);
+    else
+        perform forebay._hold_call(v_attempt, v_permit, p_tokens - v_output, v_output, v_now);
     end if;
     return v_permit;
 end;
@@ -9313,7 +9989,7 @@ $function$;
 
 comment on function forebay.may_call is 'Ask, before a model call of p_tokens in all, whether the agent''s quotas have room for it: go, wait, or stop.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/agent/may_call.sql', 'repeatable', '1505510583621d7806a655830966b20514e615f54be22a5424178cd4e1d07429', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/agent/may_call.sql', 'repeatable', 'b7fc3b83daca9791c1c34d230795516c79bba888c54707833e4ac600d1264cf8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9396,7 +10072,7 @@ begin
         from jsonb_array_elements(case jsonb_typeof(p_usage) when 'array' then p_usage else jsonb_build_array(p_usage) end)
             as elements
     loop
-        v_changed := v_changed + forebay._take_usage(v_attempt, v_usage)::integer;
+        v_changed := v_changed + forebay._take_usage(v_attempt, forebay._parse_usage(v_usage))::integer;
     end loop;
     if v_changed = 0 then
         return 0;
@@ -9409,14 +10085,14 @@ begin
     where a.attempt_id = p_attempt_id;
     perform forebay._spend(p_attempt_id);
     perform forebay._measure(p_attempt_id);
-    perform forebay._settle(v_attempt);
+    perform forebay._settle(p_attempt_id);
     return v_changed;
 end;
 $function$;
 
 comment on function forebay.report_usage is 'Record what an attempt''s model calls used, at any time, once per source and call id.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/agent/report_usage.sql', 'repeatable', 'e118dd0571a06e7b64ed0bb4aa0231ed5ce9925623e628e8fdcedbe219bc6b75', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/agent/report_usage.sql', 'repeatable', 'a45d453f967c7063379f427d99aea25c124575fd1112c52baf8208c3df20af18', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9465,7 +10141,7 @@ create or replace function forebay.lift_spend_cap(
 as $function$
 -- Let an agent or a customer spend so much more than its cap, today (UTC) alone; null means without end.
 --
--- Lifts of one day add up. To take one back, set the cap anew: a lift stays.
+-- Lifts of one day add up; an amount after a lift without end replaces it, so that 0 takes it back.
 --
 -- Returns    the cap of today with all lifts, Infinity when it has no end
 -- Writes     forebay.spend_lifts, forebay.audit_log
@@ -9496,7 +10172,7 @@ begin
     insert into forebay.spend_lifts as l (day, agent, customer, extra_usd, lifted_at)
     values (forebay._utc_day(v_now), v_agent, v_customer, coalesce(p_extra_usd, 'Infinity'), v_now)
     on conflict (day, agent, customer) do update set
-        extra_usd = l.extra_usd + excluded.extra_usd, lifted_at = excluded.lifted_at;
+        extra_usd = case when l.extra_usd = 'Infinity' then 0 else l.extra_usd end + excluded.extra_usd, lifted_at = excluded.lifted_at;
     perform forebay._audit(
         'lift_spend_cap', null, p_agent, p_reason, p_actor,
         jsonb_build_object('customer', p_customer, 'extra_usd', p_extra_usd)
@@ -9507,7 +10183,7 @@ $function$;
 
 comment on function forebay.lift_spend_cap is 'Let an agent or a customer spend so much more than its cap, today (UTC) alone; null means without end.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/lift_spend_cap.sql', 'repeatable', 'acef991a971047fa9862af701e323e411ed4dc10aa3f30dd61b6648bd136a4a2', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/lift_spend_cap.sql', 'repeatable', '451f8c159489d1df59c58e7f2f9efef2008ebc7cd55e8341496d81a302be9fa8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9623,6 +10299,7 @@ as $function$
 -- Locks      the agent's lock and budget row: it waits for admissions that are under way; with max_waiting or fair share
 --            first the agent's line: it waits for transactions that enqueue; its tasks, by id, when fair share begins
 -- Errors     22023  an argument is out of its range
+--            25001  p_max_waiting or p_fair_by_customer is given, and the transaction is not READ COMMITTED
 --            QF305  there is no such quota
 -- Called by  forebay_operator
 declare
@@ -9639,6 +10316,7 @@ begin
     perform forebay._require_agent_definition(v_new);
     perform forebay._require_quotas(v_new.quotas);
     if p_fair_by_customer or p_max_waiting is not null then
+        perform forebay._require_read_committed('defining a line that is shared or bounded');
         perform pg_advisory_xact_lock(forebay._line_key(v_new.agent));
     end if;
     perform forebay._lock_definition(v_new.agent);
@@ -9671,7 +10349,7 @@ $function$;
 
 comment on function forebay.register_agent is 'Define an agent, or define it anew: a parameter that is left out takes its default. A pause stays.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/register_agent.sql', 'repeatable', 'a722809a4500b8fe71e2d3bb55ad5153daf9574fd91502f9de0ae0a5842558e9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/register_agent.sql', 'repeatable', 'f054bb5b1db44a021fd9e73da95f49b253e0f1601447c56c0b023de6622e6640', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9845,8 +10523,8 @@ begin
     where l.quota = p_quota and not exists (
         select from unnest(v_limits) as n where (n.unit, n.period, n.kind) = (l.unit, l.period, l.kind)
     );
-    insert into forebay.quota_limits as l (quota, unit, period, kind, amount, burst, level, refilled_at)
-    select n.quota, n.unit, n.period, n.kind, n.amount, n.burst, n.burst, v_now from unnest(v_limits) as n
+    insert into forebay.quota_limits as l (quota, unit, period, kind, amount, burst, level, refilled_at, since)
+    select n.quota, n.unit, n.period, n.kind, n.amount, n.burst, n.burst, v_now, v_now from unnest(v_limits) as n
     on conflict (quota, unit, period) do update
     set amount = excluded.amount, burst = excluded.burst, level = least(l.level, excluded.burst);
     perform forebay._audit(
@@ -9858,7 +10536,7 @@ $function$;
 
 comment on function forebay.register_quota is 'Define a provider''s quota, or define it anew, with all its limits; agents draw on it by its name.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/register_quota.sql', 'repeatable', '86b9893b1cb31e939e68539f203af5d8cfc603d3b9e19a049e1721f9397157e8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/register_quota.sql', 'repeatable', 'e5391965f32661d06b27ec46b148888a7da7e671918dd3a0c1fc7c8edae78948', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9944,11 +10622,9 @@ begin
     if p_agent is not null then
         perform forebay._get_agent(p_agent);
     end if;
-    perform pg_advisory_xact_lock_shared(forebay._line_key(a.agent))
-    from (
-        select coalesce(p_agent, t.agent) as agent from forebay.tasks as t
-        where t.task_id = any(v_ids) group by 1 order by 1
-    ) as a;
+    perform forebay._join_line(
+        array(select coalesce(p_agent, t.agent) from forebay.tasks as t where t.task_id = any(v_ids))
+    );
     perform forebay._lock_tasks(v_ids);
     v_now := forebay._now();
 
@@ -9979,7 +10655,7 @@ $function$;
 
 comment on function forebay.reprocess is 'Enqueue finished tasks anew, as new tasks linked by reprocess_of; the old ones and their results stay.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/reprocess.sql', 'repeatable', '55a5471ecc17897c735e63a325621a3cc81c643d307863fa4b4e198426c0afc3', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/reprocess.sql', 'repeatable', '9d5d25c6083ddcbb47f811e3b806571e53857a3b9b868ac072aa2badffcd8212', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -10062,7 +10738,8 @@ create or replace function forebay.agent_status(p_agents text[] default null)
 as $function$
 -- Each agent as it stands now: what waits and runs, its limits and how much of them is left, what it has learned and spent.
 --
--- The numbers are those that dequeue decides by. Levels and bursts are those of the effective limits.
+-- The numbers are those that dequeue decides by. Levels and bursts are those of the effective limits. quotas holds what
+-- quota_status says of each, the period in seconds.
 --
 -- Returns    one row an agent, by name; state is closed (a limit is 0), paused, full, out_of_requests, out_of_tokens, quota,
 --            spend_cap (by which the first that waits and does not fit is held up) or open
@@ -10075,7 +10752,7 @@ begin
     perform forebay._require_agents(p_agents);
     return query
     select
-        a.agent, a.launcher, forebay._agent_state(a, v_now), line.waiting, line.delayed, flight.tasks, a.max_concurrent_tasks,
+        a.agent, a.launcher, forebay._agent_state(effective, v_now), line.waiting, line.delayed, flight.tasks, a.max_concurrent_tasks,
         a.max_tpm, levels.tokens, forebay._token_burst(effective), flight.tokens,
         a.max_rpm, levels.requests, forebay._request_burst(effective),
         case when effective.paused_until > v_now then effective.paused_until end,
@@ -10089,8 +10766,11 @@ begin
         spent.recorded, spent.projected, a.max_usd_per_day,
         a.max_waiting, a.aging, a.reserve_after, a.is_fair_by_customer,
         (
-            select coalesce(jsonb_agg(to_jsonb(q) order by names.place, q.unit, q.period), '[]')
-            from unnest(a.quotas) with ordinality as names (quota, place)
+            select coalesce(
+                jsonb_agg(to_jsonb(q) || jsonb_build_object('period', extract(epoch from q.period)) order by q.quota, q.unit, q.period),
+                '[]'
+            )
+            from unnest(a.quotas) as names (quota)
             cross join lateral forebay._quota_state(names.quota, v_now) as q
         ),
         a.tpm_burst, a.max_releases, a.backoff_base, a.backoff_max, a.on_lost_lease, a.late_results, a.default_estimated_tokens,
@@ -10112,7 +10792,7 @@ $function$;
 comment on function forebay.agent_status is
 'Each agent as it stands now: what waits and runs, its limits and how much of them is left, what it has learned and spent.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/agent_status.sql', 'repeatable', '7c396ff16d95e6ab8fa940a43615af0727d45c6ec78460afbed60c7af94ffee6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/agent_status.sql', 'repeatable', 'ddd1fdfe4843965700b278f57101e257f8ea795a2057f10866b6e3bc06ffb96e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -10540,12 +11220,13 @@ begin
         v_task.task_id, v_task.agent, v_task.status, v_task.priority::integer, v_task.batch_id, v_task.customer,
         (select b.owner from forebay.batches as b where b.batch_id = v_task.batch_id),
         v_task.idempotency_key, v_task.estimated_tokens, v_task.max_attempts, v_task.available_at, v_task.locked_by,
-        v_task.attempt_id, v_task.attempt_no, v_task.attempt_count, v_task.release_count, v_task.confidence, v_task.error,
+        v_task.attempt_id, v_task.attempt_no, v_task.attempt_count, v_task.release_count, v_task.deferral_count,
+        v_task.deferred_since, v_task.confidence, v_task.error,
         v_task.reprocess_of,
         array(select t.task_id from forebay.tasks as t where t.reprocess_of = p_task_id order by t.task_id),
         v_task.created_at, v_task.finished_at,
         (
-            select coalesce(jsonb_agg(to_jsonb(a) - '{result,task_id}'::text[] order by a.attempt_no), '[]')
+            select coalesce(jsonb_agg(forebay._attempt_document(a) order by a.attempt_no), '[]')
             from forebay.task_attempts as a where a.task_id = p_task_id
         ),
         (
@@ -10565,7 +11246,7 @@ $function$;
 
 comment on function forebay.task_detail is 'Everything about a task but its payload and result: its attempts, their usage, and what people did to it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/task_detail.sql', 'repeatable', 'e63185990f820a264a83e2cb06df15299c8fc7d99af62b5b82a4e70c251380a1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/task_detail.sql', 'repeatable', '474356fb541233ac10069278ef2689e88052d735eb04f60d6da53513ddeedcc1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
