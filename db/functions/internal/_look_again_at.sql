@@ -1,4 +1,9 @@
-create or replace function forebay._look_again_at(p_free_at timestamptz, p_period interval, p_calls bigint, p_now timestamptz)
+create or replace function forebay._look_again_at(
+    p_free_at timestamptz,
+    p_period  interval,
+    p_calls   bigint,
+    p_now     timestamptz
+)
     returns timestamptz
     language sql
     stable
