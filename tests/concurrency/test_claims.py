@@ -259,3 +259,15 @@ def test_a_limit_of_zero_admits_nothing(stage: Stage) -> None:
         assert stage.claim(2, limit) == []
         stage.clock.advance(timedelta(hours=1))
         assert stage.claim(2, limit) == []
+
+
+def test_a_lock_that_stays_held_keeps_no_dispatcher_for_ever(stage: Stage) -> None:
+    """Somebody left a transaction open after a claim: the next call gives up, and may come again."""
+    stage.agent(max_concurrent_tasks=5)
+    stage.enqueue(count=2)
+    stage.superuser.execute("alter function forebay.dequeue set lock_timeout = '200ms'")
+    holder, other = stage.session(), stage.session()
+    with holder.transaction():
+        assert len(dequeue(1, "a")(holder)) == 1
+        assert dequeue(1, "a")(other) == []
+    assert len(dequeue(1, "a")(other)) == 1

@@ -14,14 +14,15 @@ create or replace function forebay.dequeue(
     set enable_hashjoin = off
     set enable_mergejoin = off
     set jit = off
+    set lock_timeout = '5s'
 as $function$
 -- Claim up to p_batch_size tasks for p_worker: each becomes an attempt with a lease.
 --
 -- Agents that have room are served in the order of the best priority that could start; equals share the batch, the first
 -- of them is random. An agent that another call is admitting for, or a quota or customer of it, is skipped, and waited for
--- only when this call holds nothing. A lock that led to nothing is given back at once, by rolling its subtransaction back.
--- The parameters are copied: a copy compares by the default collation, a parameter by whatever the caller's argument had,
--- past the indexes.
+-- only when this call holds nothing, for 5 seconds at most. A lock that led to nothing is given back at once, by rolling
+-- its subtransaction back. The parameters are copied: a copy compares by the default collation, a parameter by whatever
+-- the caller's argument had, past the indexes.
 -- Call it in a transaction of its own: the agents it claimed for stay locked until commit. Without p_agents and
 -- p_launchers it serves the agents of launcher pull.
 --
@@ -86,7 +87,7 @@ begin
             exception
                 when lock_not_available then
                     if v_waits then
-                        raise;
+                        return;
                     end if;
                     v_busy := v_busy || v_agent;
                 when sqlstate 'QF902' then null;
