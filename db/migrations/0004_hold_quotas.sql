@@ -91,6 +91,8 @@ add column call_asked_at          timestamptz,
 add column call_input_tokens      bigint,
 add column call_output_tokens     bigint,
 add column call_quota             text,
+add column call_holds             text[]   not null default '{}',
+add column call_free_at           timestamptz,
 add column call_wait_until        timestamptz,
 add column held_up                interval not null default '0';
 alter table forebay.task_attempts set (fillfactor = 50);
@@ -109,14 +111,18 @@ comment on column forebay.task_attempts.asks_first is
 comment on column forebay.task_attempts.call_asked_at is
 'Since when a call waits for the quota; call_input_tokens and call_output_tokens say for how much.';
 comment on column forebay.task_attempts.call_quota is 'The quota that the waiting call waits for.';
+comment on column forebay.task_attempts.call_holds is
+'The quotas that had no room for the waiting call since it waits: it holds its room there.';
+comment on column forebay.task_attempts.call_free_at is
+'When call_quota will have room for the waiting call; null: when other calls end.';
 comment on column forebay.task_attempts.call_wait_until is
 'When the waiting call was told to ask again; one that does not ask in time has lost its place.';
 comment on column forebay.task_attempts.held_up is 'How long its calls have waited for a quota in all.';
 create index task_attempts_started on forebay.task_attempts (agent, started_at);
 create index task_attempts_measured on forebay.task_attempts (agent, finished_at)
 where status = 'succeeded' and is_usage_known;
-create index task_attempts_asking on forebay.task_attempts (call_quota, call_asked_at)
-where call_quota is not null and finished_at is null;
+create index task_attempts_asking on forebay.task_attempts (agent, call_asked_at)
+where call_asked_at is not null and finished_at is null;
 create index task_attempts_open_of_customer on forebay.task_attempts (customer)
 where finished_at is null and customer is not null;
 create index task_attempts_untold on forebay.task_attempts (agent, finished_at)
@@ -423,6 +429,10 @@ create type forebay.call_permit as (
 comment on type forebay.call_permit is
 'may_call: decision is go, wait (and ask again after waits, which is at wait_until) or stop (the attempt holds its task no more).';
 
+create type forebay.call_verdict as (permit forebay.call_permit, free_at timestamptz);
+comment on type forebay.call_verdict is
+'Inside may_call: its answer, and when the limit that hinders the call will have room; null when not known.';
+
 create type forebay.learned as (
     samples integer, input_permille bigint, output_permille bigint, typical_input bigint, typical_output bigint,
     calls numeric, tokens_per_second numeric, asks_first boolean, usd_per_m_tokens numeric
@@ -548,8 +558,8 @@ begin
         raise exception 'expected 25 tables in schema forebay';
     end if;
     if (select pg_catalog.count(*) from pg_catalog.pg_class as c
-        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 32 then
-        raise exception 'expected 32 row types in schema forebay';
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 33 then
+        raise exception 'expected 33 row types in schema forebay';
     end if;
     if (select pg_catalog.count(*) from forebay.error_policies) <> 8 then
         raise exception 'expected a policy for each of the 8 kinds of errors';

@@ -229,6 +229,40 @@ def test_a_call_that_waits_for_one_quota_holds_no_room_in_another(stage: Stage) 
     assert ask(other, 1000)(stage.db).decision == "go"
 
 
+def test_a_call_that_needs_two_quotas_holds_its_room_in_both(stage: Stage) -> None:
+    """Small calls in each of them do not take turns in passing it."""
+    assert stage.clock
+    for name in ("q", "r"):
+        quota(stage, window(1000), name=name)
+    (both,) = attempts(stage, 1, "a", quotas=["q", "r"])
+    small = [*attempts(stage, 1, "b", quotas=["q"]), *attempts(stage, 1, "c", quotas=["r"])]
+    for _ in range(150):
+        for attempt in small:
+            while ask(attempt, 100)(stage.db).decision == "go":
+                pass
+        if ask(both, 600)(stage.db).decision == "go":
+            return
+        stage.clock.advance(SECOND)
+    pytest.fail("it waits for ever")
+
+
+def test_a_quota_that_is_full_for_long_delays_nobody_in_another(stage: Stage) -> None:
+    """A call that waits for it holds nothing there, also where it had to wait before."""
+    assert stage.clock
+    quota(stage, window(1000), name="q")
+    quota(stage, window(1000, per="day"), name="r")
+    (both,) = attempts(stage, 1, "a", quotas=["q", "r"])
+    (busy,) = attempts(stage, 1, "b", quotas=["r"])
+    (other,) = attempts(stage, 1, "c")
+    assert ask(other, 1000)(stage.db).decision == "go"
+    assert ask(both, 900)(stage.db).quota == "q"
+    assert ask(busy, 1000)(stage.db).decision == "go"
+    for _ in range(16):
+        stage.clock.advance(4 * SECOND)
+        assert ask(both, 900)(stage.db).quota == "r"
+    assert ask(other, 1000)(stage.db).decision == "go"
+
+
 def test_a_wait_ends_when_it_said(stage: Stage) -> None:
     """When the slot of the calls before, half a second, has left the period, and a bit more."""
     assert stage.clock

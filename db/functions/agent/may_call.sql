@@ -39,6 +39,7 @@ declare
     v_output  bigint;
     v_now     timestamptz;
     v_permit  forebay.call_permit;
+    v_verdict forebay.call_verdict;
 begin
     perform forebay._require_call(p_tokens, p_output_tokens, p_call_id);
     v_agent := forebay._get_agent((forebay._get_attempt(p_attempt_id)).agent);
@@ -57,13 +58,13 @@ begin
     if not forebay._still_asks(v_attempt.call_wait_until, v_now) then
         v_attempt.call_asked_at := null;
     end if;
-    v_permit := forebay._judge_call(v_attempt, v_agent, p_call_id, p_tokens - v_output, v_output, v_now);
-    if v_permit.decision = 'go' then
+    v_verdict := forebay._judge_call(v_attempt, v_agent, p_call_id, p_tokens - v_output, v_output, v_now);
+    if (v_verdict.permit).decision = 'go' then
         perform forebay._grant_call(v_attempt, v_agent.quotas, p_call_id, p_tokens - v_output, v_output, v_now);
     else
-        perform forebay._hold_call(v_attempt, v_permit, p_tokens - v_output, v_output, v_now);
+        perform forebay._hold_call(v_attempt, v_verdict, p_tokens - v_output, v_output, v_now);
     end if;
-    return v_permit;
+    return v_verdict.permit;
 end;
 $function$;
 

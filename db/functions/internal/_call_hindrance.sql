@@ -31,10 +31,10 @@ begin
     cross join lateral (select forebay._in_unit(l.unit, 1, p_input, p_output) as needs) as of_limit
     cross join lateral forebay._calls_ahead(p_attempt, l.quota, l.unit, l.period, of_limit.needs, p_now) as ahead
     cross join lateral (
-        select forebay._free_at(
+        select case when l.capacity > 0 then forebay._free_at(
             l.quota, l.unit, l.period, case l.kind when 'bucket' then l.effective / extract(epoch from l.period) end,
             least(of_limit.needs + ahead.before, l.capacity) - l.room, p_now
-        ) as free_at
+        ) else 'infinity' end as free_at
     ) as of_time
     where of_limit.needs > 0 and of_limit.needs + ahead.reserved > l.room and not (
         of_limit.needs > l.capacity and l.room >= l.capacity and l.capacity > 0 and ahead.reserved = 0

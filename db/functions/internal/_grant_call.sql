@@ -18,7 +18,7 @@ as $function$
 begin
     update forebay.task_attempts as a
     set asks_first = true, call_asked_at = null, call_input_tokens = null, call_output_tokens = null, call_quota = null,
-        call_wait_until = null, held_up = a.held_up + coalesce(p_now - p_attempt.call_asked_at, '0')
+        call_holds = '{}', call_free_at = null, call_wait_until = null, held_up = a.held_up + coalesce(p_now - p_attempt.call_asked_at, '0')
     where a.attempt_id = p_attempt.attempt_id and (not a.asks_first or a.call_wait_until is not null);
 
     insert into forebay.attempt_calls (attempt_id, call_no, call_id, quotas, granted_at, input_tokens, output_tokens)

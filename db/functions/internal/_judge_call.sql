@@ -6,7 +6,7 @@ create or replace function forebay._judge_call(
     p_output  bigint,
     p_now     timestamptz
 )
-    returns forebay.call_permit
+    returns forebay.call_verdict
     language plpgsql
     stable
     security invoker
@@ -19,13 +19,14 @@ declare
     v_pause     forebay.throttle := forebay._throttle(p_agent, p_now);
     v_hindrance record;
     v_permit    forebay.call_permit;
+    v_free_at   timestamptz;
 begin
     v_permit.decision := 'go';
     if exists (
         select from forebay.attempt_calls as c
         where c.attempt_id = p_attempt.attempt_id and c.call_id = p_call_id and not c.is_over
     ) then
-        return v_permit;
+        return (v_permit, null)::forebay.call_verdict;
     end if;
     if v_pause.paused_until > p_now then
         v_permit.reason := v_pause.reason;
@@ -33,8 +34,9 @@ begin
     else
         select h.* into v_hindrance from forebay._call_hindrance(p_attempt, p_agent.quotas, p_input, p_output, p_now) as h;
         if v_hindrance.quota is null then
-            return v_permit;
+            return (v_permit, null)::forebay.call_verdict;
         end if;
+        v_free_at := v_hindrance.free_at;
         v_permit.quota := v_hindrance.quota;
         v_permit.unit := v_hindrance.unit;
         v_permit.needs := v_hindrance.needs;
@@ -47,7 +49,7 @@ begin
     end if;
     v_permit.decision := 'wait';
     v_permit.waits := v_permit.wait_until - p_now;
-    return v_permit;
+    return (v_permit, v_free_at)::forebay.call_verdict;
 end;
 $function$;
 

@@ -29,7 +29,8 @@ begin
         forebay._open_calls(p_quota),
         (
             select count(*) from forebay.task_attempts as a
-            where a.call_quota = p_quota and a.finished_at is null and forebay._still_asks(a.call_wait_until, p_now)
+            where a.agent = any(v_agents) and a.call_asked_at is not null and a.finished_at is null
+                and a.call_quota = p_quota and forebay._still_asks(a.call_wait_until, p_now)
         ),
         v_pause, v_agents
     from (select) as one

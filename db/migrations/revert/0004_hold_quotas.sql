@@ -3,7 +3,7 @@
 drop type
 forebay.task_detail, forebay.agent_state, forebay.quota_state, forebay.task_explanation, forebay.customer_state,
 forebay.price,
-forebay.spend_cap, forebay.call_permit, forebay.learned, forebay.throttle, forebay.quota_room,
+forebay.spend_cap, forebay.call_verdict, forebay.call_permit, forebay.learned, forebay.throttle, forebay.quota_room,
 forebay.opened_line, forebay.lined_up, forebay.fit, forebay.expected_use;
 drop table
 forebay.spend_lifts, forebay.daily_spend, forebay.spend_entries, forebay.prices, forebay.customer_turns,
@@ -19,7 +19,8 @@ drop column customer, drop column expected_input_tokens, drop column expected_ou
 drop column expected_usd, drop column used_input_tokens, drop column used_output_tokens, drop column used_calls,
 drop column is_usage_known, drop column cost_usd, drop column is_cost_known, drop column asks_first,
 drop column call_asked_at,
-drop column call_input_tokens, drop column call_output_tokens, drop column call_quota, drop column call_wait_until,
+drop column call_input_tokens, drop column call_output_tokens, drop column call_quota, drop column call_holds,
+drop column call_free_at, drop column call_wait_until,
 drop column held_up;
 alter table forebay.task_attempts set (fillfactor = 70);
 alter table forebay.tasks drop column deferral_count, drop column deferred_since, drop column is_shared;

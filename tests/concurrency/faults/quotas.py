@@ -140,10 +140,23 @@ FAULTS = [
     Fault(
         "a reservation in every quota of the agent",
         f"{INTERNAL}/_calls_ahead.sql",
-        "where a.call_quota = p_quota and",
-        "where exists (select from forebay.agents as g where g.agent = a.agent"
-        " and p_quota = any(g.quotas)) and a.call_quota is not null and",
+        "p_quota = any(a.call_holds)",
+        "a.call_quota is not null",
         quotas.test_a_call_that_waits_for_one_quota_holds_no_room_in_another,
+    ),
+    Fault(
+        "a reservation in one quota at a time",
+        f"{INTERNAL}/_calls_ahead.sql",
+        "p_quota = any(a.call_holds)",
+        "false",
+        quotas.test_a_call_that_needs_two_quotas_holds_its_room_in_both,
+    ),
+    Fault(
+        "a reservation however long it takes",
+        f"{INTERNAL}/_calls_ahead.sql",
+        "a.call_free_at is null or",
+        "true or",
+        quotas.test_a_quota_that_is_full_for_long_delays_nobody_in_another,
     ),
     Fault(
         "all are woken at once",
