@@ -8,7 +8,7 @@ select given($$
         {"unit": "tokens", "per": "minute", "amount": 1000}, {"unit": "requests", "per": "minute", "amount": 10,
         "kind": "bucket"}, {"unit": "concurrent_calls", "amount": 3}
     ]');
-    select forebay.register_quota('bare', '[]');
+    select forebay.register_quota('bare', '[]'), forebay.register_quota('idle', '[{"unit": "requests", "per": "hour", "amount": 5}]');
     select forebay.register_agent('a', p_quotas => '{q,bare}'), forebay.register_agent('b', p_quotas => '{q}');
     select forebay.enqueue('a', '{}', p_estimated_tokens => 100), forebay.enqueue('b', '{}', p_estimated_tokens => 200);
     select forebay.dequeue('w', null, 2)
@@ -18,10 +18,11 @@ select results_eq(
     $$ select quota, unit, period, kind, amount, effective_amount, agents from forebay.quota_status() $$,
     $$ values
         ('bare', null, null::interval, null, null::bigint, null::numeric, array['a']),
+        ('idle', 'requests', '1 hour', 'window', 5, 5, array[]::text[]),
         ('q', 'concurrent_calls', '0', 'count', 3, 3, array['a', 'b']),
         ('q', 'requests', '1 minute', 'bucket', 10, 10, array['a', 'b']),
         ('q', 'tokens', '1 minute', 'window', 1000, 990, array['a', 'b']) $$,
-    'a row a limit, and one for a quota that has none'
+    'a row a limit, also of a quota that nobody uses, and one for a quota that has none'
 );
 select results_eq(
     $$ select unit, used, room, projected, open_calls, waiting_calls from forebay.quota_status('{q}') $$,

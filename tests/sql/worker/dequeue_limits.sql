@@ -1,6 +1,6 @@
 -- dequeue admits what the agent's limits allow: tasks at once, tokens a minute, claims a minute; the tightest wins.
 begin;
-select plan(54);
+select plan(65);
 select stop_clock();
 set local role forebay_owner;
 
@@ -310,6 +310,73 @@ select results_eq(
     $$ select token_level from forebay.agent_status('{settle}') $$,
     array[26900.0],
     'a release without usage gives its whole charge back'
+);
+-- A limit lowered below what runs: nothing is stopped, and nothing starts until enough has ended.
+select given($$
+    select forebay.register_agent('lowered', p_max_concurrent_tasks => 3);
+    select forebay.enqueue('lowered', '{}') from generate_series(1, 4);
+    select forebay.dequeue('w', '{lowered}', 3);
+    select forebay.register_agent('lowered', p_max_concurrent_tasks => 1)
+$$);
+select results_eq(
+    $$ select state, in_use, max_concurrent_tasks from forebay.agent_status('{lowered}') $$,
+    $$ values ('full', 3::bigint, 1) $$,
+    'what runs beyond a lowered limit runs on'
+);
+select given($$
+    select forebay.complete(a.attempt_id, '{}')
+    from (select min(a.attempt_id) as first from forebay.task_attempts as a where a.agent = 'lowered') as lowest
+    inner join forebay.task_attempts as a on a.attempt_id in (lowest.first, lowest.first + 1)
+$$);
+select is_empty($$ select forebay.dequeue('w', '{lowered}', 10) $$, 'nothing starts while as many run as it allows now');
+select given($$
+    select forebay.complete(a.attempt_id, '{}')
+    from forebay.task_attempts as a where a.agent = 'lowered' and a.finished_at is null
+$$);
+select isnt_empty($$ select forebay.dequeue('w', '{lowered}', 10) $$, 'and the next when fewer do');
+
+-- An estimate of 0 needs no tokens, but a place, a claim and a call.
+select given($$
+    select forebay.register_quota('calls', '[{"unit": "concurrent_calls", "amount": 2}]');
+    select
+        forebay.register_agent('weightless', p_max_tpm => 60), forebay.register_agent('placed', p_max_concurrent_tasks => 2),
+        forebay.register_agent('claimed', p_max_rpm => 3), forebay.register_agent('calling', p_quotas => '{calls}');
+    select forebay.enqueue(agents.agent, '{}', p_estimated_tokens => 0)
+    from unnest('{weightless,placed,claimed,calling}'::text[]) as agents (agent), generate_series(1, 4)
+$$);
+select is((select count(*) from forebay.dequeue('w', '{weightless}', 10)), 4::bigint, 'an estimate of 0 needs no tokens');
+select is((select count(*) from forebay.dequeue('w', '{placed}', 10)), 2::bigint, 'but a place');
+select is((select count(*) from forebay.dequeue('w', '{claimed}', 10)), 2::bigint, 'a claim');
+select is((select count(*) from forebay.dequeue('w', '{calling}', 10)), 2::bigint, 'and a call');
+
+-- A huge estimate: its charge stays until somebody says what was used, or the limit is set anew.
+select throws_ok(
+    $$ select forebay.enqueue('slots', '{}', p_estimated_tokens => 1000000000001) $$, '22023', null,
+    'an estimate above 10^12 is refused'
+);
+select given($$
+    select forebay.register_agent('typo', p_max_tpm => 1000);
+    select forebay.enqueue('typo', '{}', p_estimated_tokens => 10000000) from generate_series(1, 2);
+    select forebay.fail(d.attempt_id, '{"kind": "bad_input"}') from forebay.dequeue('w', '{typo}') as d
+$$);
+select results_eq(
+    $$ select token_level from forebay.agent_status('{typo}') $$, array[-9999200.0], 'a failed attempt stays charged'
+);
+select given($$
+    select forebay.report_usage(a.attempt_id, '{"call_id": "1", "input_tokens": 0, "output_tokens": 0}')
+    from forebay.task_attempts as a where a.agent = 'typo'
+$$);
+select results_eq(
+    $$ select token_level from forebay.agent_status('{typo}') $$, array[800.0], 'a report of no tokens gives the charge back'
+);
+select given($$
+    select forebay.fail(d.attempt_id, '{"kind": "bad_input"}') from forebay.dequeue('w', '{typo}') as d;
+    select forebay.register_agent('typo');
+    select forebay.register_agent('typo', p_max_tpm => 1000)
+$$);
+select results_eq(
+    $$ select token_level from forebay.agent_status('{typo}') $$, array[800.0],
+    'and a limit that was taken away starts full when it is set again'
 );
 select finish();
 rollback;
