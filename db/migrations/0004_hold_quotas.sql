@@ -123,6 +123,8 @@ create index task_attempts_measured on forebay.task_attempts (agent, finished_at
 where status = 'succeeded' and is_usage_known;
 create index task_attempts_asking on forebay.task_attempts (agent, call_asked_at)
 where call_asked_at is not null and finished_at is null;
+create index task_attempts_stopping on forebay.task_attempts (agent, finished_at)
+where is_stop_pending and status in ('cancelled', 'superseded');
 create index task_attempts_open_of_customer on forebay.task_attempts (customer)
 where finished_at is null and customer is not null;
 create index task_attempts_untold on forebay.task_attempts (agent, finished_at)

@@ -475,6 +475,25 @@ def test_a_crash_keeps_the_grant_until_it_has_left_the_window(stage: Stage) -> N
     assert state(stage).used == 0
 
 
+@pytest.mark.parametrize("end", ["report", "release", "lease"])
+def test_a_cancelled_call_keeps_its_place_until_it_has_stopped(stage: Stage, end: str) -> None:
+    """It is still at the provider, until its worker says otherwise, or its lease has run out."""
+    assert stage.clock
+    quota(stage, concurrent(1))
+    one, other = attempts(stage, 2)
+    assert ask(one, 0, 0, "c")(stage.db).decision == "go"
+    operator.cancel(stage.db, task_ids=[stage.attempt(one).task_id])
+    assert ask(one)(stage.db).decision == "stop"
+    assert ask(other)(stage.db).decision == "wait"
+    if end == "report":
+        used(stage, one, "c", 10)
+    elif end == "release":
+        worker.release(stage.db, attempt_id=one, reason="stopped")
+    else:
+        stage.expire(one)
+    assert ask(other)(stage.db).decision == "go"
+
+
 def test_a_late_report_settles_the_call_of_a_lost_attempt(stage: Stage) -> None:
     """The grant is known for a day, whatever became of the attempt."""
     assert stage.clock

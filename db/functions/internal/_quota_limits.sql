@@ -29,7 +29,7 @@ begin
         l.quota, l.unit, l.period, l.kind, l.amount, terms.effective, terms.capacity,
         case l.kind
             when 'window' then terms.effective - forebay._window_used(l.quota, l.unit, l.period, p_now)
-            when 'count' then terms.effective - forebay._open_calls(l.quota)
+            when 'count' then terms.effective - forebay._open_calls(l.quota, p_now)
             else forebay._bucket_level(l, terms.capacity, terms.effective, p_now)
         end
     from forebay.quotas as q

@@ -26,7 +26,7 @@ begin
             end
             from flight as f
         ),
-        forebay._open_calls(p_quota),
+        forebay._open_calls(p_quota, p_now),
         (
             select count(*) from forebay.task_attempts as a
             where a.agent = any(v_agents) and a.call_asked_at is not null and a.finished_at is null
