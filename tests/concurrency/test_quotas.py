@@ -264,7 +264,7 @@ def test_a_quota_that_is_full_for_long_delays_nobody_in_another(stage: Stage) ->
 
 
 def test_a_wait_ends_when_it_said(stage: Stage) -> None:
-    """When the slot of the calls before, half a second, has left the period, and a bit more."""
+    """When the slot of the calls before, half a second, has left the period, and a second more."""
     assert stage.clock
     quota(stage, window(1000))
     one, other = attempts(stage, 2)
@@ -275,7 +275,7 @@ def test_a_wait_ends_when_it_said(stage: Stage) -> None:
         assert permit.waits is not None
         assert timedelta() < permit.waits <= SECOND
         stage.clock.advance(permit.waits)
-    assert stage.clock.now() - start == timedelta(seconds=60.75)
+    assert stage.clock.now() - start == timedelta(seconds=61.5)
 
 
 def test_a_bucket_says_to_the_microsecond_when_it_will_do(stage: Stage) -> None:
@@ -375,7 +375,7 @@ def test_usage_replaces_the_grant(stage: Stage) -> None:
     assert ask(other, 500, 0, "d")(stage.db).decision == "go"
     used(stage, other, "d", 700)
     assert (state(stage).used, state(stage).room) == (900, 100)
-    stage.clock.advance(timedelta(seconds=50.75))
+    stage.clock.advance(timedelta(seconds=51.5))
     assert state(stage).used == 700
 
 
@@ -452,7 +452,7 @@ def test_calls_that_nobody_asked_for_count_when_they_were_made(stage: Stage) -> 
         usage = {"call_id": str(number), "input_tokens": 10**number, "output_tokens": 0}
         usage["started_at"] = (start + step * SECOND).isoformat()
         report.report_usage(stage.db, attempt_id=one, usage=usage)
-    for after, left in ((60, 111), (60.75, 110), (80.75, 100), (90.75, 0)):
+    for after, left in ((60, 111), (61.5, 110), (81.5, 100), (91.5, 0)):
         stage.clock.set(start + after * SECOND)
         assert state(stage).used == left
 
@@ -471,7 +471,7 @@ def test_a_crash_keeps_the_grant_until_it_has_left_the_window(stage: Stage) -> N
     assert ask(one, 1)(stage.db).decision == "stop"
     assert ask(other, 200)(stage.db).unit == "tokens"
     assert ask(other, 100)(stage.db).decision == "go"
-    stage.clock.advance(timedelta(seconds=60.75))
+    stage.clock.advance(timedelta(seconds=61.5))
     assert state(stage).used == 0
 
 
@@ -522,7 +522,7 @@ def test_a_limit_lowered_below_what_is_in_flight_drains(stage: Stage) -> None:
     assert (state(stage).room, state(stage, "concurrent_calls").room) == (0, 0)
     used(stage, ids[0], "c", 200)
     assert ask(ids[3], 200)(stage.db).decision == "wait"
-    stage.clock.advance(timedelta(seconds=60.75))
+    stage.clock.advance(timedelta(seconds=61.5))
     assert ask(ids[3], 200)(stage.db).unit == "concurrent_calls"
     used(stage, ids[1], "c", 200)
     assert ask(ids[3], 200)(stage.db).decision == "go"
@@ -619,7 +619,7 @@ def test_a_slow_task_needs_room_for_its_first_call(stage: Stage) -> None:
         used(stage, claim.attempt_id, "c", 100)
         report.complete(stage.db, attempt_id=claim.attempt_id, result={})
     assert stage.claim(8, "b") == []
-    stage.clock.advance(timedelta(seconds=60.75))
+    stage.clock.advance(timedelta(seconds=61.5))
     assert len(stage.claim(8, "b")) == 3
 
 
@@ -657,7 +657,7 @@ def test_claims_keep_asking_agents_supplied(stage: Stage) -> None:
     assert stage.claim(10) == [], "one waits: that is enough"
     stage.clock.advance(6 * SECOND)
     assert len(stage.claim(10)) == 1, "it does not ask again: somebody else may wait"
-    stage.clock.advance(timedelta(seconds=54.75))
+    stage.clock.advance(timedelta(seconds=55.5))
     assert ask(claims[3].attempt_id, 150)(stage.db).decision == "go"
     assert len(stage.claim(10)) == 5
 

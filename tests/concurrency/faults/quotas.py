@@ -104,7 +104,7 @@ FAULTS = [
     Fault(
         "nothing for the way to the provider",
         f"{INTERNAL}/_window_length.sql",
-        " + least(p_period / 30, interval '250 milliseconds')",
+        " + least(p_period / 30, interval '1 second')",
         "",
         quotas.test_a_wait_ends_when_it_said,
     ),

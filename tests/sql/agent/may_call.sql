@@ -53,7 +53,7 @@ select results_eq(
     $$ values (560::numeric, 1::bigint) $$,
     'it is charged nothing'
 );
-select at_time('60.75 seconds');
+select at_time('61.5 seconds');
 select is((forebay.may_call(102, 500, 0)).decision, 'go', 'it goes once there is room');
 select results_eq(
     $$ select call_asked_at, call_wait_until, call_quota, held_up from forebay.task_attempts where attempt_id = 102 $$,
@@ -65,7 +65,7 @@ select at_time('65 seconds');
 select given($$ select forebay.report_usage(102, '{"call_id": "x", "input_tokens": 0, "output_tokens": 0}') $$);
 select is((forebay.may_call(103, 600, 0)).decision, 'go', 'usage gives back what was not used, under any id where none was said');
 select results_eq(
-    $$ select held_up from forebay.task_attempts where attempt_id = 103 $$, array[interval '4.25 seconds'],
+    $$ select held_up from forebay.task_attempts where attempt_id = 103 $$, array[interval '3.5 seconds'],
     'how long it waited is kept'
 );
 

@@ -49,7 +49,7 @@ select results_eq(
     $$ select called_at from forebay.quota_settlements order by settlement_id desc limit 2 $$,
     array[noon(), noon()], 'a call lies between the attempt''s start and its report, whatever the client''s clock says'
 );
-select at_time('61 seconds');
+select at_time('62 seconds');
 select results_eq('used', $$ values (array[0, 0, 0]::numeric[]) $$, 'all of it leaves with time');
 select finish();
 rollback;
