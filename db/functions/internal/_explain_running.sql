@@ -5,7 +5,7 @@ create or replace function forebay._explain_running(p_task forebay.tasks)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Say who runs a processing task, and until when its lease is good.
+-- Say who runs a processing task, and until when its lease is good; or until when its next call waits, for which quota.
 declare
     v_now     timestamptz := forebay._now();
     v_attempt forebay.task_attempts;
@@ -30,9 +30,13 @@ begin
             forebay._moment_words(v_attempt.started_at, v_now), forebay._moment_words(v_attempt.deadline_at, v_now)
         );
         if v_attempt.call_wait_until > v_now then
+            v_answer.waiting_until := v_attempt.call_wait_until;
+            v_answer.subject := v_attempt.call_quota;
+            v_answer.unit := 'tokens';
+            v_answer.needs := (v_attempt.call_input_tokens + v_attempt.call_output_tokens)::numeric;
             v_answer.explanation := v_answer.explanation || format(
                 ' Its next call, of %s tokens, waits for quota %s until %s.',
-                forebay._number_words(v_attempt.call_input_tokens + v_attempt.call_output_tokens), v_attempt.call_quota,
+                forebay._number_words(v_answer.needs), v_attempt.call_quota,
                 forebay._moment_words(v_attempt.call_wait_until, v_now)
             );
         end if;
@@ -41,4 +45,5 @@ begin
 end;
 $function$;
 
-comment on function forebay._explain_running is 'Say who runs a processing task, and until when its lease is good.';
+comment on function forebay._explain_running is
+'Say who runs a processing task, and until when its lease is good; or until when its next call waits, for which quota.';

@@ -165,6 +165,9 @@ def explain(task_id: TaskId, dsn: Dsn = None, as_json: Json = False) -> None:
 
 
 def _explanation(now: datetime) -> output.Columns:
+    def is_running(row: TaskExplanation) -> bool:
+        return row.status == "processing"
+
     def until(row: TaskExplanation) -> str | None:
         if row.waiting_until is None:
             return None
@@ -176,6 +179,8 @@ def _explanation(now: datetime) -> output.Columns:
         "task": "task_id",
         "status": "status",
         "why": "explanation",
-        "until": until,
+        "until": lambda row: None if is_running(row) else until(row),
+        "call waits until": lambda row: until(row) if is_running(row) and row.subject else None,
+        "lease until": lambda row: until(row) if is_running(row) and not row.subject else None,
         "ahead": "ahead",
     }

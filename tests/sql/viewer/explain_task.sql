@@ -1,6 +1,6 @@
 -- explain_task: why a task waits, and until when.
 begin;
-select plan(33);
+select plan(37);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -153,6 +153,11 @@ select results_eq(
         || 'Its next call, of 3,000 tokens, waits for quota gpt until 13:01:10 UTC.'],
     'and which call of it waits'
 );
+select results_eq(
+    $$ select waiting_until, subject, unit, needs from forebay.explain_task(19) $$,
+    $$ values (noon('3670 s'), 'gpt', 'tokens', 3000::numeric) $$,
+    'until when, and for what'
+);
 select given($$
     select forebay.register_quota(
         'slots', '[{"unit": "concurrent_calls", "amount": 1}, {"unit": "tokens", "per": "6 s", "amount": 1000}]', 0.1
@@ -199,6 +204,34 @@ select results_eq(
     $$ select reason, waiting_until from forebay.explain_task(31) $$,
     $$ values ('out_of_tokens', noon('3669 s')) $$,
     'a small task may pass before there is room for those before it'
+);
+select given($$
+    select forebay.register_agent('l', p_max_tpm => 1);
+    select forebay.enqueue('l', '{}', p_estimated_tokens => 1000000000000), forebay.enqueue('l', '{}');
+    select forebay.dequeue('w', '{l}')
+$$);
+select matches(
+    (forebay.explain_task((select max(t.task_id) from forebay.tasks as t))).explanation,
+    'tasks that run have to end first\.$', 'a debt of what runs may be given back'
+);
+select given($$
+    select forebay.fail((select max(a.attempt_id) from forebay.task_attempts as a), '{"kind": "bad_input", "message": "no"}', false)
+$$);
+select matches(
+    (forebay.explain_task((select max(t.task_id) from forebay.tasks as t))).explanation,
+    '^Agent l has 0 of 1 tokens a minute left and .* unless an operator takes the limit away and sets it again\.$',
+    'one of what has ended is not'
+);
+select given($$
+    select forebay.register_agent('m', p_max_concurrent_tasks => 1), forebay.enqueue('m', '{}'), forebay.enqueue('m', '{}');
+    select forebay.dequeue('w', '{m}')
+$$);
+select at_time('3722 s');
+select results_eq(
+    $$ select e.reason, e.explanation from forebay.explain_task((select max(t.task_id) from forebay.tasks as t)) as e $$,
+    $$ values ('full', 'Agent m runs 1 of 1 tasks at once; '
+        'the next dequeue takes back 1 of them, whose workers are silent or late.') $$,
+    'where a lease has run out, room is near'
 );
 select throws_ok($$ select forebay.explain_task(999) $$, 'QF303', null, 'an unknown task');
 select throws_ok($$ select forebay.explain_task(null) $$, '22023', null, 'a task is given');
