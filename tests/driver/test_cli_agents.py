@@ -190,6 +190,32 @@ def test_agents_are_listed_with_what_holds_them_up(cli: Cli, conn: psycopg.Conne
     assert "classify" not in only
 
 
+def test_agents_are_listed_with_what_refusals_lowered(cli: Cli, conn: psycopg.Connection) -> None:
+    """A lowered limit stands beside the one that is set, and what is in flight beside both."""
+    operator.register_agent(conn, agent="classify", max_concurrent_tasks=8, max_tpm=60000)
+    for _ in range(2):
+        submitter.enqueue(conn, agent="classify", payload={}, estimated_tokens=1500)
+    first, _ = worker.dequeue(conn, worker="w", agents=["classify"], batch_size=2)
+    refusal = {"kind": "rate_limited", "message": "slow down"}
+    agent_calls.fail(conn, attempt_id=first.attempt_id, error=refusal)
+    shown = cli("agent", "list").out
+    assert "in flight /min" in shown
+    assert "1,500" in shown
+    assert (
+        "classify works at 50% of its limits after refusals:"
+        " 4 of 8 tasks at once, 30,000 of 60,000 tokens a minute"
+    ) in " ".join(shown.split())
+
+
+def test_money_that_nobody_told_of_is_not_said_to_be_in_flight(
+    cli: Cli, conn: psycopg.Connection
+) -> None:
+    """The cost that is expected of ended attempts counts, and the sentence names them."""
+    operator.register_agent(conn, agent="classify", max_usd_per_day=Decimal(5))
+    shown = " ".join(cli("agent", "list").out.split())
+    assert "0.00 of 5.00 US dollars today (UTC), and tasks in flight, or that never told" in shown
+
+
 def test_agents_are_watched_until_an_interrupt(
     cli: Cli, conn: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -85,19 +85,39 @@ def _remarks(states: Sequence[AgentState]) -> Iterator[str]:
             why = f": {state.pause_reason}" if state.pause_reason else ""
             yield f"{state.agent} is paused until {until}{why}"
         if state.effective_share < 1:
-            yield f"{state.agent} works at {state.effective_share:.0%} of its limits after refusals"
+            yield (
+                f"{state.agent} works at {state.effective_share:.0%} of its limits after refusals"
+                f"{_lowered(state)}"
+            )
         if state.typical_tokens is not None:
             yield (
                 f"{state.agent} has learned that a task uses {state.learned_ratio:.2f} of its"
-                f" estimate: {state.typical_tokens:,} tokens, calls: {state.typical_calls:g}"
+                f" estimate ({state.learned_input_ratio:.2f} input,"
+                f" {state.learned_output_ratio:.2f} output): {state.typical_tokens:,} tokens,"
+                f" calls: {state.typical_calls:g}"
             )
         if state.usd_today or state.max_usd_per_day is not None:
             cap = words.usd(state.max_usd_per_day)
             yield (
                 f"{state.agent} has spent {words.usd(state.usd_today)}"
-                f"{f' of {cap}' if cap else ''} US dollars today (UTC), and tasks in flight may"
-                f" spend {words.usd(state.usd_projected)}"
+                f"{f' of {cap}' if cap else ''} US dollars today (UTC), and tasks in flight,"
+                f" or that never told their cost, may spend {words.usd(state.usd_projected)}"
             )
+
+
+def _lowered(state: AgentState) -> str:
+    """Return what is left of each limit that refusals have lowered, beside what it is set to."""
+    limits = (
+        (state.effective_concurrent_tasks, state.max_concurrent_tasks, "tasks at once"),
+        (state.effective_tpm, state.max_tpm, "tokens a minute"),
+        (state.effective_rpm, state.max_rpm, "claims a minute"),
+    )
+    said = [
+        f"{now:,} of {'unlimited' if set_to is None else f'{set_to:,}'} {unit}"
+        for now, set_to, unit in limits
+        if now is not None and now != set_to
+    ]
+    return f": {', '.join(said)}" if said else ""
 
 
 def _columns(now: datetime) -> output.Columns:
@@ -110,6 +130,7 @@ def _columns(now: datetime) -> output.Columns:
         "oldest": lambda row: (
             words.duration(now - row.oldest_waiting_at) if row.oldest_waiting_at else None
         ),
+        "in flight /min": lambda row: words.number(row.projected_tpm or None),
         "tokens left": lambda row: words.of(row.token_level, row.effective_tpm),
         "claims left": lambda row: words.of(row.request_level, row.effective_rpm),
         "starts /min": lambda row: words.number(row.starts_last_minute or None),
