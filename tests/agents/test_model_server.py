@@ -153,13 +153,16 @@ def test_slow_answers_take_their_time(server: ModelServer, client: openai.OpenAI
 
 @pytest.mark.parametrize("program", [["forebay_lab.model_server"], ["forebay.cli", "model-server"]])
 def test_it_runs_as_a_program(program: list[str], tmp_path: Path) -> None:
-    """It prints the setting that points to it, answers there, and holds its limits."""
+    """It says that it is simulated, and where; answers there, and holds its limits."""
     log = tmp_path / "calls.jsonl"
     options = ["--port", "0", "--limit", "requests/hour=1", "--log", str(log), "--speed", "10"]
     command = [sys.executable, "-m", *program, *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True) as process:
         try:
             assert process.stdout is not None
+            assert process.stderr is not None
+            assert "simulated" in process.stderr.readline()
             setting, _, url = process.stdout.readline().strip().partition("=")
             assert setting == "FOREBAY_MODEL_BASE_URL"
             client = openai.OpenAI(base_url=url, api_key="any", max_retries=0)

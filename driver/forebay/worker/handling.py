@@ -73,7 +73,11 @@ class Task:
     ) -> None:
         """Wait until the agent's quotas let a model call of so many tokens in all begin.
 
-        As `forebay.agent.Attempt` says. It blocks: a coroutine calls it by `asyncio.to_thread`.
+        output_tokens is what the answer may take of them; None: what the agent's usually take. Say
+        with `usage` under the same call_id what it used as soon as it is over, also when it failed.
+        Raises Retry when the task is to stop; the handler lets it through.
+
+        It blocks: a coroutine calls it by `asyncio.to_thread`.
         """
         call = {"tokens": tokens, "output_tokens": output_tokens, "call_id": call_id}
         wait_to_call(self, lambda: self._asking.may_call(self.attempt_id, **call))

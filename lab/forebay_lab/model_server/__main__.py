@@ -11,7 +11,7 @@ from forebay_lab.model_server.faults import KINDS
 
 
 def main(arguments: list[str] | None = None, program: str = "forebay model-server") -> None:
-    """Serve until interrupted, after one line that says where."""
+    """Serve until interrupted, after a line that says where; one on stderr: it is simulated."""
     options = _parser(program).parse_args(arguments)
     fault = Fault(options.fault, seconds=options.seconds) if options.fault else None
     simulation = Simulation(
@@ -28,6 +28,7 @@ def main(arguments: list[str] | None = None, program: str = "forebay model-serve
     )
     server = ModelServer(simulation, options.port)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    print("This is a simulated model: there is no model behind it.", file=sys.stderr, flush=True)
     print(f"FOREBAY_MODEL_BASE_URL={server.base_url}", flush=True)
     with suppress(KeyboardInterrupt):
         server.serve()
