@@ -17,6 +17,7 @@ log = EventLog(__name__)
 AWAY = (psycopg.OperationalError, psycopg.InterfaceError, ConnectError)
 UNANSWERED = 60.0  # seconds without an answer of the database after which a call goes on
 ASK_AGAIN = 0.5  # seconds between tries while the database is away
+GIVE_BACK = 2.0  # seconds before the deadline at which a call that waits gives its task back
 LOOK_EVERY = 0.1  # seconds between two looks at whether to stop
 
 
@@ -25,6 +26,7 @@ def wait_to_call(attempt: Attempt, ask: Callable[[], CallPermit]) -> None:
 
     A database that is away does not keep an agent from its work: after a minute the call goes on,
     and the provider's own limit is what holds it. It goes on at once where the question fails.
+    A quota that has no room until the attempt's deadline costs no attempt: the task is deferred.
     """
     began = answered_at = time.monotonic()
     first: CallPermit | None = None
@@ -63,8 +65,8 @@ def _sleep(attempt: Attempt, seconds: float) -> None:
 def _check(attempt: Attempt) -> None:
     if attempt.cancelled():
         raise Retry("Stopped on request while a model call waited for its turn.")
-    if attempt.seconds_left() <= 0:
-        raise Retry("The attempt's time was over while a model call waited.", kind="timeout")
+    if attempt.seconds_left() <= GIVE_BACK:
+        raise Retry("The quota had no room before the attempt's time was over.", kind="overloaded")
 
 
 def _waited(attempt: Attempt, permit: CallPermit | None, seconds: float) -> None:

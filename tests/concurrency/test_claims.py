@@ -262,7 +262,7 @@ def test_a_limit_of_zero_admits_nothing(stage: Stage) -> None:
 
 
 def test_a_lock_that_stays_held_keeps_no_dispatcher_for_ever(stage: Stage) -> None:
-    """Somebody left a transaction open after a claim: the next call gives up, and may come again."""
+    """Somebody left a transaction open after a claim: the next call gives up, to come again."""
     stage.agent(max_concurrent_tasks=5)
     stage.enqueue(count=2)
     stage.superuser.execute("alter function forebay.dequeue set lock_timeout = '200ms'")

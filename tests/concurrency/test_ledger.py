@@ -48,14 +48,15 @@ class Attempt:
     calls: dict[tuple[str, str], Call] = field(default_factory=dict)
 
     def counted(self) -> list[Call]:
-        """Return the calls of the source that knows more: tokens first, then costs."""
+        """Return the calls of the source that knows of more: tokens or cost, tokens, cost."""
         sources: dict[str, list[Call]] = defaultdict(list)
         for (source, _), call in sorted(self.calls.items()):
             sources[source].append(call)
 
-        def knows(calls: list[Call]) -> tuple[int, int]:
-            both = [c for c in calls if {"input_tokens", "output_tokens"} <= c.numbers.keys()]
-            return len(both), len([call for call in calls if call.usd is not None])
+        def knows(calls: list[Call]) -> tuple[int, int, int]:
+            both = [{"input_tokens", "output_tokens"} <= c.numbers.keys() for c in calls]
+            priced = [call.usd is not None for call in calls]
+            return sum(map(max, both, priced)), sum(both), sum(priced)
 
         return max(sources.values(), key=knows, default=[])
 

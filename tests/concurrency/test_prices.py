@@ -199,6 +199,19 @@ def test_co7_the_more_complete_source_counts(stage: Stage) -> None:
         assert today(stage)[0] == usd
 
 
+def test_co7_a_source_that_knows_costs_is_not_outdone_by_one_that_knows_tokens(
+    stage: Stage,
+) -> None:
+    """Ten calls that were paid by the page stay paid when one trace tells of tokens."""
+    stage.agent()
+    price(stage, usd_per_m_input="1", usd_per_m_output="1")
+    attempt = running(stage)
+    for number in range(10):
+        use(stage, attempt, f"page {number}", cost_usd=1)
+    use(stage, attempt, "1", source="trace", input_tokens=100, output_tokens=10)
+    assert cost(stage, attempt) == today(stage)[0] == 10
+
+
 @pytest.mark.parametrize("is_folded", [False, True])
 def test_usage_that_comes_the_next_day_is_yesterdays(stage: Stage, is_folded: bool) -> None:
     """Also a correction of it: no day is burdened with another one's calls."""

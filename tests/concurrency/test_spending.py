@@ -237,6 +237,18 @@ def test_an_operator_lifts_a_cap_and_the_next_day_begins_anew(stage: Stage) -> N
     assert len(stage.claim(20)) == 1
 
 
+def test_a_cap_elsewhere_lets_a_held_task_be_passed(stage: Stage) -> None:
+    """What somebody holds at the head of a line stops nobody, though a customer has a cap."""
+    dollars(stage)
+    operator.register_customer(stage.db, customer="capped", max_usd_per_day=Decimal(5))
+    stage.agent()
+    head, next_one = stage.enqueue(customer="k") + stage.enqueue(customer="m")
+    holder = stage.session()
+    with holder.transaction():
+        operator.reprioritize(holder, task_ids=[head], priority=5)
+        assert [claim.task_id for claim in stage.claim(1)] == [next_one]
+
+
 @pytest.mark.parametrize("cap", [Decimal("0.5"), Decimal("2.5")])
 def test_tasks_that_a_cap_leaves_too_little_for_hide_nobody(stage: Stage, cap: Decimal) -> None:
     """However many tasks of customers wait at the head, too dear for what is left of their caps."""

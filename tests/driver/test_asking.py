@@ -101,7 +101,7 @@ def test_the_deadline_ends_the_wait() -> None:
     """What is left of the attempt's time is all it waits."""
     with pytest.raises(Retry, match="time was over") as over:
         wait(permit("wait", 3600), attempt=Watched(seconds_left=0.3))
-    assert over.value.kind == "timeout"
+    assert over.value.kind == "overloaded", "a deferral: it spends no attempt"
 
 
 @pytest.mark.usefixtures("impatient")

@@ -14,8 +14,8 @@ as $function$
 -- Admit up to p_limit of the agent's tasks of priority p_floor and more (null: any); the caller holds the agent's lock.
 --
 -- The agent and p_limit are as _open_line left them. The time of the claim is read here, after its count, so that no
--- attempt that was not counted ends after it. Customers are locked by what could start before: a task of another one has to
--- wait for the next claim.
+-- attempt that was not counted ends after it. Customers are locked by what could start before: a task of another one that has
+-- a cap has to wait for the next claim.
 --
 -- Returns  one row an attempt, in the order of the line
 -- Locks    the customers that have a cap; tasks and attempts without waiting
@@ -39,7 +39,12 @@ begin
     end if;
     v_line := forebay._pick(p_agent, p_limit, p_floor, v_now, true);
     if v_customers is not null then
-        v_line := array(select l from unnest(v_line) as l where l.customer is null or l.customer = any(v_customers));
+        v_line := array(
+            select l from unnest(v_line) as l
+            where l.customer is null or l.customer = any(v_customers) or not exists (
+                select from forebay.customers as c where c.customer = l.customer and c.max_usd_per_day is not null
+            )
+        );
     end if;
     if v_line <> '{}' then
         return query select * from forebay._admit(p_worker, p_agent, v_line, v_now);
