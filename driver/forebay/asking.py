@@ -42,6 +42,8 @@ def wait_to_call(attempt: Attempt, ask: Callable[[], CallPermit]) -> None:
             raise Retry(
                 "The agent's login may not ask: grant it the role forebay_agent."
             ) from error
+        except psycopg.errors.InvalidParameterValue:
+            raise  # the agent's mistake, such as a call id that it has reported before
         except (psycopg.Error, ForebayError) as error:
             return _not_asked(attempt, error)
         else:

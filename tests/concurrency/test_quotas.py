@@ -656,10 +656,28 @@ def test_claims_keep_asking_agents_supplied(stage: Stage) -> None:
     assert [ask(c.attempt_id, 150)(stage.db).decision for c in claims] == ["go"] * 3 + ["wait"]
     assert stage.claim(10) == [], "one waits: that is enough"
     stage.clock.advance(6 * SECOND)
-    assert len(stage.claim(10)) == 1, "it does not ask again: somebody else may wait"
+    assert stage.claim(10) == [], "it lost its place, and may come nonetheless"
     stage.clock.advance(timedelta(seconds=55.5))
+    assert len(stage.claim(1)) == 1, "it does not ask again: somebody else may wait"
     assert ask(claims[3].attempt_id, 150)(stage.db).decision == "go"
     assert len(stage.claim(10)) == 5
+
+
+@pytest.mark.parametrize("per", ["hour", "day"])
+def test_few_wait_for_a_quota_that_is_used_up_for_long(stage: Stage, per: str) -> None:
+    """Their time would run out in the wait: the others stay in line, where it costs nothing."""
+    assert stage.clock
+    quota(stage, window(10_000, per=per))
+    (one,) = attempts(stage)
+    assert ask(one, 10_000)(stage.db).decision == "go"
+    stage.enqueue("a", 50, estimated_tokens=100)
+    waits = stage.claim(50)
+    assert 1 <= len(waits) <= 3
+    for claim in waits:
+        assert ask(claim.attempt_id, 100)(stage.db).decision == "wait"
+    assert stage.claim(50) == []
+    stage.clock.advance(30 * SECOND)
+    assert stage.claim(50) == [], "also when those who wait ask once a minute"
 
 
 def test_pf2_what_others_have_in_flight_costs_a_quota_nothing(stage: Stage) -> None:

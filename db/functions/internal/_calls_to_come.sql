@@ -13,6 +13,7 @@ create or replace function forebay._calls_to_come(
 as $function$
 -- The calls that will come at once from attempts in flight on the quotas: one that waits, or the first of an attempt.
 --
+-- A caller that is late to ask again may still come, for a minute: one that has lost its place is not gone yet.
 -- Agent by agent, whatever the statistics say (offset 0): what others have in flight is not read.
 --
 -- Returns  one row a call; an attempt between its calls has none
@@ -30,7 +31,8 @@ begin
             (a.expected_calls, a.expected_input_tokens, a.expected_output_tokens, null)::forebay.expected_use
         ) as first_call
     ) as of_attempt
-    where g.quotas && p_quotas and (forebay._still_asks(a.call_wait_until, p_now) or (not a.asks_first and a.used_calls = 0));
+    where g.quotas && p_quotas
+        and (a.call_wait_until > p_now - interval '1 minute' or (not a.asks_first and a.used_calls = 0));
 end;
 $function$;
 

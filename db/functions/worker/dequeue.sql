@@ -14,7 +14,7 @@ create or replace function forebay.dequeue(
     set enable_hashjoin = off
     set enable_mergejoin = off
     set jit = off
-    set lock_timeout = '5s'
+    set lock_timeout = 5000
 as $function$
 -- Claim up to p_batch_size tasks for p_worker: each becomes an attempt with a lease.
 --

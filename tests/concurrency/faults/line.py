@@ -46,9 +46,17 @@ FAULTS = [
     Fault(
         "who enqueues takes no part in the line's lock",
         "functions/submitter/enqueue_many.sql",
-        "perform pg_advisory_xact_lock_shared(forebay._line_key(p_agent));",
+        "perform forebay._join_line(array[p_agent]);",
         "",
         line.test_a_line_that_gets_a_limit_misses_no_open_enqueue,
+    ),
+    Fault(
+        "an old snapshot may join a line",
+        f"{INTERNAL}/_join_line.sql",
+        "<> 'read committed'",
+        "= 'none'",
+        line.test_no_task_joins_a_line_that_is_not_kept_that_way_any_more,
+        ("enqueue",),
     ),
     Fault(
         "nothing ages",

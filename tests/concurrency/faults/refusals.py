@@ -183,9 +183,11 @@ FAULTS = [
     Fault(
         "the source that knows less counts",
         f"{INTERNAL}/_usage_source.sql",
-        "order by count(*) filter (where u.input_tokens is not null"
-        " and u.output_tokens is not null) desc, count(u.usd) desc, u.source",
-        "order by u.source",
+        "count(*) filter (where (u.input_tokens is not null and u.output_tokens is not null)"
+        " or u.usd is not null) desc,\n"
+        "    count(*) filter (where u.input_tokens is not null and u.output_tokens is not null)"
+        " desc, count(u.usd) desc, u.source",
+        "u.source",
         learning.test_the_source_that_knows_more_calls_counts,
     ),
     Fault(
