@@ -303,8 +303,8 @@ FAULTS = [
     Fault(
         "a quota counts the calls of one agent",
         f"{INTERNAL}/_calls_to_come.sql",
-        "where g.quotas && p_quotas and (",
-        "where g.quotas && p_quotas and g.agent = 'a' and (",
+        "where g.quotas && p_quotas",
+        "where g.quotas && p_quotas and g.agent = 'a'",
         quotas.test_a_slow_task_needs_room_for_its_first_call,
     ),
     Fault(
