@@ -89,7 +89,8 @@ class Worker:
     def run(self, *, until_empty: bool = False) -> int:
         """Work until told to stop, or until nothing can start; return how many tasks it finished.
 
-        A task is finished when it completed or failed for good, not when it waits for a retry.
+        A task is finished when it completed or failed for good, not when it waits for a retry. That
+        nothing can start may pass: a pause ends, a quota or a cap has room again.
         Raises ConnectError, SchemaError, UnknownAgentError, InstallationClosedError, RefusedError
         when it cannot begin; later it logs what goes wrong and goes on.
         """
