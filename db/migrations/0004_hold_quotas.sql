@@ -376,18 +376,18 @@ create type forebay.agent_state as (
     max_waiting integer, aging interval, reserve_after interval, is_fair_by_customer boolean, quotas jsonb,
     tpm_burst numeric, max_releases integer, backoff_base interval, backoff_max interval, on_lost_lease text,
     late_results text, default_estimated_tokens bigint, retention interval, max_deferrals integer,
-    max_deferral_time interval, quota_names text[]
+    max_deferral_time interval, quota_names text[], hindrance text
 );
 comment on type forebay.agent_state is
-'agent_status: state is one word, levels are as of now; effective limits are the configured ones times effective_share; quotas is an array of quota_state objects.';
+'agent_status: state is one word, levels are as of now; effective limits are the configured ones times effective_share; quotas is an array of quota_state objects; hindrance says what the first task that does not fit lacks.';
 
 create type forebay.quota_state as (
     quota text, unit text, period interval, kind text, amount bigint, effective_amount numeric,
     used numeric, room numeric, projected numeric, open_calls bigint, waiting_calls bigint,
-    paused_until timestamptz, agents text[]
+    paused_until timestamptz, agents text[], task_room numeric
 );
 comment on type forebay.quota_state is
-'quota_status: one row a limit. used is what counts against it now, room what a call could take now, projected what tasks in flight will still use within its period.';
+'quota_status: one row a limit. used is what counts against it now, room what a call could take now, projected what tasks in flight will still use within its period, task_room what a new task could take.';
 
 create type forebay.task_explanation as (
     task_id bigint, status text, reason text, explanation text, waiting_until timestamptz, ahead bigint,

@@ -341,6 +341,7 @@ class AgentState:
     max_deferrals: int
     max_deferral_time: timedelta
     quota_names: list[str]
+    hindrance: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +349,7 @@ class QuotaState:
     """A row of `quota_status`: one limit of a quota, as of now; no unit when it has no limit.
 
     used is what counts against it, room what a call could take, projected what the tasks in flight
-    will still use within its period.
+    will still use within its period, task_room what a new task could take.
     """
 
     quota: str
@@ -364,6 +365,7 @@ class QuotaState:
     waiting_calls: int
     paused_until: datetime | None
     agents: list[str]
+    task_room: Decimal | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,6 +207,21 @@ def test_agents_are_listed_with_what_refusals_lowered(cli: Cli, conn: psycopg.Co
     ) in " ".join(shown.split())
 
 
+def test_the_limit_that_holds_an_agent_up_is_named(cli: Cli, conn: psycopg.Connection) -> None:
+    """With the task that waits; the quota shows what a call and what a new task could take."""
+    limits = [{"unit": "tokens", "per": "minute", "amount": 50000}]
+    operator.register_quota(conn, quota="gpt", limits=limits, headroom=Decimal(0))
+    operator.register_agent(conn, agent="classify", quotas=["gpt"])
+    for _ in range(2):
+        submitter.enqueue(conn, agent="classify", payload={}, estimated_tokens=30000)
+    worker.dequeue(conn, worker="w", agents=["classify"], batch_size=2)
+    shown = " ".join(cli("agent", "list").out.split())
+    assert "classify: Task 2 waits: quota gpt has 20,000 of 50,000 tokens a minute left" in shown
+    assert "left for a call in flight will use left for a task" in shown
+    (row,) = cli("quota", "list", "--json").json
+    assert (row["room"], row["projected"], row["task_room"]) == (50000, 30000, 20000)
+
+
 def test_money_that_nobody_told_of_is_not_said_to_be_in_flight(
     cli: Cli, conn: psycopg.Connection
 ) -> None:

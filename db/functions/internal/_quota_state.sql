@@ -32,9 +32,10 @@ begin
             where a.agent = any(v_agents) and a.call_asked_at is not null and a.finished_at is null
                 and a.call_quota = p_quota and forebay._still_asks(a.call_wait_until, p_now)
         ),
-        v_pause, v_agents
+        v_pause, v_agents, case when l.unit is not null then floor(greatest(0, coalesce(rooms.room, l.room))) end
     from (select) as one
-    left join forebay._quota_limits(array[p_quota], p_now) as l on true;
+    left join forebay._quota_limits(array[p_quota], p_now) as l on true
+    left join forebay._task_rooms(p_quota, p_now) as rooms on rooms.unit = l.unit and rooms.period = l.period;
 end;
 $function$;
 

@@ -12,7 +12,7 @@ declare
     v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
     v_found forebay.task_explanation;
 begin
-    v_found.reason := forebay._agent_state(v_agent, p_now);
+    v_found.reason := (forebay._agent_state(v_agent, p_now)).reason;
     if not forebay._may_dispatch() then
         v_found.reason := 'not_open';
     elsif v_found.reason not in ('closed', 'paused') and p_task.available_at > p_now then

@@ -11,7 +11,7 @@ as $function$
 -- quota_status says of each, the period in seconds.
 --
 -- Returns    one row an agent, by name; state is closed (a limit is 0), paused, full, out_of_requests, out_of_tokens, quota,
---            spend_cap (by which the first that waits and does not fit is held up) or open
+--            spend_cap (by which the first that waits and does not fit is held up: hindrance says it in words) or open
 -- Errors     QF301  no such agent
 -- Called by  forebay_viewer
 declare
@@ -21,7 +21,7 @@ begin
     perform forebay._require_agents(p_agents);
     return query
     select
-        a.agent, a.launcher, forebay._agent_state(effective, v_now), line.waiting, line.delayed, flight.tasks, a.max_concurrent_tasks,
+        a.agent, a.launcher, held.reason, line.waiting, line.delayed, flight.tasks, a.max_concurrent_tasks,
         a.max_tpm, levels.tokens, forebay._token_burst(effective), flight.tokens,
         a.max_rpm, levels.requests, forebay._request_burst(effective),
         case when effective.paused_until > v_now then effective.paused_until end,
@@ -43,9 +43,10 @@ begin
             cross join lateral forebay._quota_state(names.quota, v_now) as q
         ),
         a.tpm_burst, a.max_releases, a.backoff_base, a.backoff_max, a.on_lost_lease, a.late_results, a.default_estimated_tokens,
-        a.retention, a.max_deferrals, a.max_deferral_time, a.quotas
+        a.retention, a.max_deferrals, a.max_deferral_time, a.quotas, forebay._hindrance_words(held)
     from forebay.agents as a
     cross join lateral forebay._get_effective(a.agent, v_now) as effective
+    cross join lateral forebay._agent_state(effective, v_now) as held
     cross join lateral forebay._throttle(a, v_now) as throttle
     cross join lateral forebay._levels(effective, v_now) as levels
     cross join lateral forebay._learned(a.agent) as learned

@@ -84,6 +84,8 @@ def _remarks(states: Sequence[AgentState]) -> Iterator[str]:
             until = "it is resumed" if until == output.FOR_EVER else until
             why = f": {state.pause_reason}" if state.pause_reason else ""
             yield f"{state.agent} is paused until {until}{why}"
+        if state.hindrance is not None:
+            yield f"{state.agent}: {state.hindrance}"
         if state.effective_share < 1:
             yield (
                 f"{state.agent} works at {state.effective_share:.0%} of its limits after refusals"

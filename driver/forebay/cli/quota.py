@@ -78,7 +78,7 @@ def list_(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """List quotas: each limit, what counts against it now, and what a call could take."""
+    """List quotas: each limit, what counts against it, and what a call or a new task could take."""
     from forebay.calls import viewer
 
     with connect(dsn) as conn:
@@ -91,8 +91,9 @@ QUOTA: output.Columns = {
     "limit": lambda row: words.limit(row.amount, row.unit, row.period) if row.unit else "none",
     "kind": "kind",
     "used": lambda row: words.number(row.used),
-    "left": lambda row: words.number(row.room),
-    "in flight": lambda row: words.number(row.projected),
+    "left for a call": lambda row: words.number(row.room),
+    "in flight will use": lambda row: words.number(row.projected),
+    "left for a task": lambda row: words.number(row.task_room),
     "calls": lambda row: words.number(row.open_calls or None),
     "asking": lambda row: words.number(row.waiting_calls or None),
     "paused until": "paused_until",

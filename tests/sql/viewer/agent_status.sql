@@ -1,6 +1,6 @@
 -- agent_status: what waits and runs, and what the limits leave, with the numbers that dequeue decides by.
 begin;
-select plan(13);
+select plan(14);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -36,6 +36,12 @@ select results_eq(
     $$ select state, waiting, delayed, in_use, oldest_waiting_at from forebay.agent_status('{c}') $$,
     $$ values ('out_of_tokens', 1::bigint, 1::bigint, 1::bigint, noon()) $$,
     'the first that waits does not fit'
+);
+select results_eq(
+    $$ select agent, hindrance from forebay.agent_status() $$,
+    $$ values ('a', null), ('b', null),
+        ('c', 'Task 5 waits: agent c has 2,000 of 10,000 tokens a minute left and this task needs 6,000.') $$,
+    'and it says what that one lacks'
 );
 select results_eq(
     $$ select token_level, token_burst, in_flight_tokens, projected_tpm from forebay.agent_status('{c}') $$,

@@ -1,6 +1,6 @@
 -- quota_status: each limit with what counts against it, what a call could take, and what tasks in flight will still use.
 begin;
-select plan(9);
+select plan(11);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -30,6 +30,12 @@ select results_eq(
         ('requests', 0, 8, 2, 0, 0), ('tokens', 0, 990, 300, 0, 0) $$,
     'tasks in flight have used nothing yet, and will'
 );
+select results_eq(
+    $$ select quota, unit, task_room from forebay.quota_status() $$,
+    $$ values ('bare', null, null::numeric), ('idle', 'requests', 5), ('q', 'concurrent_calls', 1), ('q', 'requests', 6),
+        ('q', 'tokens', 690) $$,
+    'which leaves less to a new task than to a call'
+);
 set local role forebay_owner;
 select given($$
     select forebay.may_call(a.attempt_id, 60, 0, 'c') from forebay.task_attempts as a where a.agent = 'a';
@@ -41,6 +47,11 @@ select results_eq(
     $$ values ('concurrent_calls', 1::numeric, 2::numeric, 2::numeric, 1::bigint, 1::bigint),
         ('requests', 1, 7, 1, 1, 1), ('tokens', 60, 930, 240, 1, 1) $$,
     'what a call was granted is no longer projected, and who waits is counted'
+);
+select results_eq(
+    $$ select unit, task_room from forebay.quota_status('{q}') $$,
+    $$ values ('concurrent_calls', 2::numeric), ('requests', 7), ('tokens', 89) $$,
+    'an agent that asks is left a tenth more than the calls that wait leave'
 );
 set local role forebay_owner;
 select given($$
