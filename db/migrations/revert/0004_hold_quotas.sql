@@ -11,7 +11,8 @@ forebay.customers, forebay.error_policies, forebay.refusals, forebay.attempt_cal
 forebay.quota_slots, forebay.quota_limits, forebay.quotas;
 alter table forebay.attempt_usage drop column pages, drop column usd, drop column counted_usd;
 alter table forebay.agent_budgets drop column turn;
-drop index forebay.task_attempts_asking, forebay.task_attempts_stopping, forebay.task_attempts_open_of_customer, forebay.task_attempts_untold,
+drop index forebay.task_attempts_asking, forebay.task_attempts_stopping,
+forebay.task_attempts_open_of_customer, forebay.task_attempts_untold,
 forebay.task_attempts_untold_of_customer,
 forebay.task_attempts_measured, forebay.task_attempts_started, forebay.tasks_shared;
 alter table forebay.task_attempts
