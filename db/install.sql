@@ -11,33 +11,34 @@
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
 \set file migrations/0002_create_agents_and_tasks.sql \set sha256 2c1fbf18c74e0332d64029c80d29acba5533e27af6ec31b31ea3d5a7123ff4a4 \ir install/apply.sql
 \set file migrations/0003_create_row_types.sql \set sha256 0e1b9666d7fe946b311632fa3a0ee86d2fb06992126b879a0adb73a4a1e474c2 \ir install/apply.sql
-\set file migrations/0004_hold_quotas.sql \set sha256 431c1eacde1a8de93df282147ae80cab7c2e0a8c9f9516a60b6c5c3ac287f2c0 \ir install/apply.sql
+\set file migrations/0004_hold_quotas.sql \set sha256 89d6d3c671349a06742e1bed57cf5818ab8f930267cfde5cc496222521b6c758 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_admit.sql \set sha256 3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964 \ir install/apply.sql
 \set file functions/internal/_after_failure.sql \set sha256 19605e6982596b0563d60820e8ff95609b0ad4e04c8bf08f4cb6e6059a75a6a4 \ir install/apply.sql
 \set file functions/internal/_aged_order.sql \set sha256 8a853a50f497fdca6f6196e95453fa99235b88fdc79a5372eca3ad8a7f719bbc \ir install/apply.sql
 \set file functions/internal/_agent_key.sql \set sha256 a3485185c8d3b59a229f11d9a952ce90dcd0d7c51ebc86e0d8145213555b9891 \ir install/apply.sql
-\set file functions/internal/_agent_state.sql \set sha256 893470b88c0867b073d58fdddc0eb59728f6832515821572b20def3b3c3ef94f \ir install/apply.sql
+\set file functions/internal/_agent_state.sql \set sha256 f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7 \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
 \set file functions/internal/_attempt_document.sql \set sha256 47f37d2ae19cb11c40930d6ed86d24fa0d77f6d49bb08def6bf43480ff294d2f \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_boosted.sql \set sha256 544383c2c7540d1d9f20c4bb31cc290f955580ee176e8d7776c72c0ecd1aafec \ir install/apply.sql
 \set file functions/internal/_bucket_level.sql \set sha256 8c615f1ca60bca4b224bb54aedbdac5d03f7947d53f573e3d5e0ff15b4ffddc6 \ir install/apply.sql
-\set file functions/internal/_call_hindrance.sql \set sha256 8c1787af989ae3db706e7a85719639d48c0a59c6a14d6367ea58f0e4b8cc53f6 \ir install/apply.sql
+\set file functions/internal/_call_hindrance.sql \set sha256 eab92a83467579d0c04e1b7b169a0bf8962722d2e7c7cb83da0b442cd724a076 \ir install/apply.sql
 \set file functions/internal/_called_at.sql \set sha256 d15fca6471ad8d94a025e18833d618f52684036ac109f9d67a5f1142a7a3226a \ir install/apply.sql
-\set file functions/internal/_calls_ahead.sql \set sha256 367eac5d53577554f8e5a428ef65a850e7cae70d93e1c7309e12043da1aab8be \ir install/apply.sql
-\set file functions/internal/_calls_to_come.sql \set sha256 c1d85f3fbec08b83c9dc39867c31f55fabb21d8e91b96bce14c86705b319f066 \ir install/apply.sql
+\set file functions/internal/_calls_ahead.sql \set sha256 97ae90e8e4288aa1f30aea1ba992ca562aa4a4fd6c20a2d9566eb26a0445ec34 \ir install/apply.sql
+\set file functions/internal/_calls_to_come.sql \set sha256 dee8469aefa4c9c8056519cb8af5fed0d9d329cfcb3b8fc090a446d1d3d717a6 \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 f153b94eca5ced28d6bd1a30fa51b754bb33587a9b07bacab7dc688527cbd636 \ir install/apply.sql
 \set file functions/internal/_candidates.sql \set sha256 cfb19ad2469bf976b77723205f12fe34a85c9dcc85268b8ef258ad625bca4350 \ir install/apply.sql
 \set file functions/internal/_cap_today.sql \set sha256 9184dbbfca13ccae52c9e208ea4996f443bcd48e9029435f33697251fb207ec5 \ir install/apply.sql
 \set file functions/internal/_capped_customers.sql \set sha256 eaef5d817a86670d13185b9bca55da06ef5010e06ef7f4a458195b1ce416c3f7 \ir install/apply.sql
 \set file functions/internal/_caps.sql \set sha256 183b4bebc5b7582af65d28d022c11b4ef74e5a088448de7ff631d651238399f1 \ir install/apply.sql
-\set file functions/internal/_claim.sql \set sha256 64ceb50bbff6afce2fd7248b1adcb33b903a6c09cd6f249afbece9da523f5619 \ir install/apply.sql
+\set file functions/internal/_claim.sql \set sha256 b6a2fc01cacdd15b0915f303ed2cd4f28bd01494ec9c881f1b7b654028caa373 \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
 \set file functions/internal/_configured_words.sql \set sha256 e5fd0f288135c374205e5da5e17cb2a9dc86ababaede116af1390bcb48e0c6ac \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 9097e2f4cd2784c5359cbea9056aa91c34f9ff8cb2988fd7309c6bef426ca1c1 \ir install/apply.sql
+\set file functions/internal/_count_expired.sql \set sha256 bff71b506a567bb93b164c44c02e3a5b3e625a94da7f14ad6797ec714fad41d4 \ir install/apply.sql
 \set file functions/internal/_customer_priorities.sql \set sha256 503f75f783691bd38329f7ab4a941bc70741b847a59500029965677c45fc5a69 \ir install/apply.sql
 \set file functions/internal/_dearest_usd_per_m.sql \set sha256 dbd1c312ef7ebc87da9d559d899aaab7bbd1ecccb2d034778c1a24eac41e4e73 \ir install/apply.sql
 \set file functions/internal/_defer.sql \set sha256 44c951962cf82bdda7f255aa058b0376435bf81fed48d4533dc9affc0b536f22 \ir install/apply.sql
@@ -52,7 +53,7 @@
 \set file functions/internal/_expect.sql \set sha256 4d924a040c4b3572bf2cbece00a836b5be6fc71b932a522ced8f840da19f6100 \ir install/apply.sql
 \set file functions/internal/_expired_priority.sql \set sha256 4b6026c2865e459884fe36658638d476a88409117d8e0bd245e79fc76545150e \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
-\set file functions/internal/_explain_running.sql \set sha256 b33c8016c171d7d8eddf60b4256f4f8572769e851b9d5f81f45ee9967f33e1fb \ir install/apply.sql
+\set file functions/internal/_explain_running.sql \set sha256 01c780d42d1418eaabbcd7887719fa0ab678ddae50795f1141b58310303056cd \ir install/apply.sql
 \set file functions/internal/_explain_waiting.sql \set sha256 2201f6ca4a1be6bba19c6d011d6dc80dd5e12e124ec87a6a5b4d60b5e4ce8242 \ir install/apply.sql
 \set file functions/internal/_fair_order.sql \set sha256 829ba492b8a45464ac565a3b477460bf70ace995d0a53a8866e2bb63aa18dabb \ir install/apply.sql
 \set file functions/internal/_first_call.sql \set sha256 46bd4d5005660a5619f3828c0156d1c89e0a64d89f1a85c015d6a6af39d33138 \ir install/apply.sql
@@ -72,11 +73,13 @@
 \set file functions/internal/_get_effective.sql \set sha256 666fcd1a9fcf20c28fc347cf02b527c047cb5549f2ba9d084296991af823eaf5 \ir install/apply.sql
 \set file functions/internal/_get_task.sql \set sha256 30a9c110ca13ef8bffe364086364c57e823a968ae2aa350ccc62d948def7f861 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307 \ir install/apply.sql
-\set file functions/internal/_grant_call.sql \set sha256 32db66b90e510eb74f8fa96561e6db7f2da78e5ec9d699260ca21244dae5eaca \ir install/apply.sql
+\set file functions/internal/_grant_call.sql \set sha256 53a33d549355d3dafc0e67c51f6554a478dc61709f663ba60cfe406e0aa47ae0 \ir install/apply.sql
 \set file functions/internal/_has_caps.sql \set sha256 a8c683dbce9ab59eb7581e6f69e054759d268b9b003b3b62c9e404928ca8becd \ir install/apply.sql
+\set file functions/internal/_has_in_flight.sql \set sha256 fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955 \ir install/apply.sql
 \set file functions/internal/_has_waiting.sql \set sha256 dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105 \ir install/apply.sql
 \set file functions/internal/_hindrance.sql \set sha256 5ab38ef68c994195582de90ee197cc6d553dc72976c9b89f01cdc27eb2efd0af \ir install/apply.sql
-\set file functions/internal/_hold_call.sql \set sha256 4222430175e860fd6fc61b872821a8bf2fb0a49942a5f1be161dc679c6c377b7 \ir install/apply.sql
+\set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
+\set file functions/internal/_hold_call.sql \set sha256 9d0ffa15ada0ebc8cadc3386ec5c0d1d00c09e4d9ddefa044c27a87f981b3d93 \ir install/apply.sql
 \set file functions/internal/_in_flight.sql \set sha256 04c5776c21295da8b79729439a6b934ed8f0cb479712be9a35cd58a6af006b63 \ir install/apply.sql
 \set file functions/internal/_in_unit.sql \set sha256 fc2b161e8d67c7d70d88986283a2f085de919f0e74038d3bb5b8aeac99d66c94 \ir install/apply.sql
 \set file functions/internal/_in_use.sql \set sha256 c8790fb5345e871914d116c638a4d307972084fb9bc5a1cac61f8abcf5a49908 \ir install/apply.sql
@@ -92,7 +95,7 @@
 \set file functions/internal/_json_number.sql \set sha256 dcd95cc0a395edf41a4c5d74ff8aadebccdfa853c68cebce1dc2a9f6ab99a695 \ir install/apply.sql
 \set file functions/internal/_json_text.sql \set sha256 b6d9b9a01a4d1b56a80d552adfbb0d6c7c3a07ba672d8fbe043afdec50e15f5c \ir install/apply.sql
 \set file functions/internal/_json_time.sql \set sha256 b1d3406939b8c43b6e7dfc1744e19655cdca0193c41106914fdec157031a6838 \ir install/apply.sql
-\set file functions/internal/_judge_call.sql \set sha256 cf972f0b26135b1f4afc4874e4a1d1d8d4e8682898565a0eb04b2fd492802194 \ir install/apply.sql
+\set file functions/internal/_judge_call.sql \set sha256 6f99b44849a0b5ff48e486a1931ccf3707cd84ec5de08979ccf559bcafdeb05d \ir install/apply.sql
 \set file functions/internal/_last_minute.sql \set sha256 602aea63544344058cec050d456dac64fe22b5b8b6daf9495f3aad282d43e98b \ir install/apply.sql
 \set file functions/internal/_last_refusal.sql \set sha256 a35fcd0d9407232bc6ca3c1b57706f8df63add61a4f0707842ca04be188de486 \ir install/apply.sql
 \set file functions/internal/_learned.sql \set sha256 79f99802817248d38b6ad189e1284c93bb27d91dcdd34a334bfd01e8514d47df \ir install/apply.sql
@@ -110,7 +113,7 @@
 \set file functions/internal/_lock_end_of_line.sql \set sha256 845a57dbe7caf14e9c3b2491ebb50f1152111273e52a13f3141f8e1f6baa2805 \ir install/apply.sql
 \set file functions/internal/_lock_quotas.sql \set sha256 cc76e52192d82bb1861f9a6e6d6c99965a2e583eb168e8fdd63b4f594a4389ed \ir install/apply.sql
 \set file functions/internal/_lock_tasks.sql \set sha256 1bb59ed43fc4a526ebc6360901fbccf3e9b9c0fe92e791a235dcbb1d2e861a71 \ir install/apply.sql
-\set file functions/internal/_look_again_at.sql \set sha256 840b75d6dfb30c1fb1836b6fa6bbeb6e1b0cfce21a620e1a78f47202efb5eac6 \ir install/apply.sql
+\set file functions/internal/_look_again_at.sql \set sha256 5522b8fb4ad3ccd769e1863ae275332b497039387ce45d8532c6acb6351d12dd \ir install/apply.sql
 \set file functions/internal/_lowered.sql \set sha256 01f4c6b016366973edb35b75bb5e0a0a00ec872b7339f3a8c35f626c88aac944 \ir install/apply.sql
 \set file functions/internal/_match_keys.sql \set sha256 c10bf1077ec8cc4237b0ac0014b744421a4ba41dcb12708e309d6e235367e8a6 \ir install/apply.sql
 \set file functions/internal/_matching_tasks.sql \set sha256 b3eebffa8f759b257bfe8793811bf96d3fd1e4f23a37d4d181026835318136d3 \ir install/apply.sql
@@ -126,9 +129,9 @@
 \set file functions/internal/_notify.sql \set sha256 5dc8fa1ba0122aac03a0ae92b7902a731df763d15b7d1a65ff628ab8a71b01cd \ir install/apply.sql
 \set file functions/internal/_now.sql \set sha256 f9db6e24961e35a4a3f1017bb5cc80ec05b0133d997195ae743bf43c33e57d30 \ir install/apply.sql
 \set file functions/internal/_number_words.sql \set sha256 f532a9268dabe3b71a4cafd2315d10cd9fdeb3fecb663cca179351b3790e42a3 \ir install/apply.sql
-\set file functions/internal/_open_calls.sql \set sha256 a6f9b1edd0ccfe5f500fd8a975f89ec07442aff1038082782436357e2c68672c \ir install/apply.sql
+\set file functions/internal/_open_calls.sql \set sha256 10853f6ba044aeba7c0260e90a9879ab2684039ca8a3454634e1170908162cb4 \ir install/apply.sql
 \set file functions/internal/_open_line.sql \set sha256 9874d52cff3438fa6d97f337bc859d506db31250b5e6897b79199e738ce1e387 \ir install/apply.sql
-\set file functions/internal/_outlook_words.sql \set sha256 af3d10d50d0d3a81979c7810ef70164b0196142b9ab3d400e6b6e1f4ae411112 \ir install/apply.sql
+\set file functions/internal/_outlook_words.sql \set sha256 3daf9c82ea82836c5de6793a7b0c1f175f19e107217dea5f4d1e937f1a4b97a9 \ir install/apply.sql
 \set file functions/internal/_output_share.sql \set sha256 97a9fbd3b8e945476613fa808fae4d7ad2c6877e5771195c2b4b2494e4b5b89a \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 1fb811bbf1cd32dde3a12a05dec0cfa6bfafd07ea42f667f984b4539833f2cf1 \ir install/apply.sql
 \set file functions/internal/_parse_limit.sql \set sha256 cb5b4ca20ffa6a16c07aa7d89f96ae08eec48c023d44d34608c3da4a0708db0d \ir install/apply.sql
@@ -144,9 +147,9 @@
 \set file functions/internal/_price_call.sql \set sha256 e5a913cf3464418c31f8040579d0e858610e7c2616426464ef8685431031ef7c \ir install/apply.sql
 \set file functions/internal/_projected_rooms.sql \set sha256 a94c51ca6e77b4503f69e5193b4dd2705c9e9b450173a2c8c296777f13ad570f \ir install/apply.sql
 \set file functions/internal/_projected_usd.sql \set sha256 5b9491e6a99ec665f1f3bed66fccc995beafde10b565cd1bce67f84a68f9d357 \ir install/apply.sql
-\set file functions/internal/_quota_limits.sql \set sha256 3658207458c2c96ce3d5529487e72eb37f4d355720eee05c2ca067e8f8c58df6 \ir install/apply.sql
+\set file functions/internal/_quota_limits.sql \set sha256 0979e1d64960631e9658ff434cefae97b5f336af99837002ed9b150bf7fce8a8 \ir install/apply.sql
 \set file functions/internal/_quota_rooms.sql \set sha256 7b93a735afb01b26c657fdf5d5b1c5a3d1c75ab7900a6fb0580770d73204ca1a \ir install/apply.sql
-\set file functions/internal/_quota_state.sql \set sha256 52d87f55dc880d85b8e0f491d7568bcc39b112e8b9e0c5522bf4ab791640a4b7 \ir install/apply.sql
+\set file functions/internal/_quota_state.sql \set sha256 ccd96e106d3fcedbcdb6c2949a3a4dbf1b7fe096c5737be138245c080368a385 \ir install/apply.sql
 \set file functions/internal/_quota_throttle.sql \set sha256 cd2d25d03f4a0cde1bb163c7af81378b594e099ad9e5f9b102a5e4eeeb2a92fb \ir install/apply.sql
 \set file functions/internal/_ranked_line.sql \set sha256 2eda36e4d320a92b078ed137056f8bf7a3c1df71284ab2c82069f006ef077bcc \ir install/apply.sql
 \set file functions/internal/_record_usage.sql \set sha256 f9d84466560df7dc4919367a9e56e9badfca3b75266a939ebf3e5753dba4619b \ir install/apply.sql
@@ -194,24 +197,25 @@
 \set file functions/internal/_starts_at.sql \set sha256 62cddb479ceef7cd950da3e39f7de72902d666c020ace18d1fdf52ea37daf0f4 \ir install/apply.sql
 \set file functions/internal/_still_asks.sql \set sha256 c5fee3a8d81e21b2dafa552fa646fbdb368ffd0195a7c69204c4637dbd99f9cb \ir install/apply.sql
 \set file functions/internal/_strict_line.sql \set sha256 ca6d2a3ac1d37cd4fac5a0192071dc74d5da04d2d5c55416041f9134cdd1f179 \ir install/apply.sql
-\set file functions/internal/_supplied_rooms.sql \set sha256 cbeeddda75ad5c8e45fe43393c383f72cc2a10c9b38e5592aed8a6e6f24d60f7 \ir install/apply.sql
+\set file functions/internal/_supplied_rooms.sql \set sha256 790dce3795d57d2d1a2fda5afa30608f0c79f6548e224461544a3448ef6829d9 \ir install/apply.sql
 \set file functions/internal/_take_money.sql \set sha256 19c0127699d2ec1de86cfef298d9e94dbb9fc11ac5985a1deb2428aa64dc12ce \ir install/apply.sql
 \set file functions/internal/_take_room.sql \set sha256 3e78ff40a25c0bd481ef6a3d80b6289fb81d680d1b926dacb0884997940957f4 \ir install/apply.sql
 \set file functions/internal/_take_turns.sql \set sha256 4e88b5da5f76a333322ba4ede245f2ef4f67d3c33433b4337a6f311402d8aea4 \ir install/apply.sql
 \set file functions/internal/_take_usage.sql \set sha256 7d56988fe9c86205b5d4cb089c985d1e14f1f3b716a138936c4a4208833e0e45 \ir install/apply.sql
+\set file functions/internal/_task_rooms.sql \set sha256 1b8cc9abeef39d5ebabf724bd477bbe4b2be9f7060e6306364f35ecd8d441457 \ir install/apply.sql
 \set file functions/internal/_throttle.sql \set sha256 43367143c176449b3fd01e62ab464c92db1e8a1b1cc15fabf01e84d4ba2ba061 \ir install/apply.sql
 \set file functions/internal/_throttled_by.sql \set sha256 860c2ccd2609392a5761d8875d21f8fcacebd7746f1fa90e14f746f3afc6173f \ir install/apply.sql
 \set file functions/internal/_token_burst.sql \set sha256 c8d15de5e741c26a04f5f847025cc2146e06a6128188567f8421138cd36aa5aa \ir install/apply.sql
 \set file functions/internal/_told.sql \set sha256 c17c893ab3d905b1d56f6b5687b8aea23928d358e04e3c92391f51f6d934e264 \ir install/apply.sql
 \set file functions/internal/_turn_cost.sql \set sha256 dd692319cfcea9e5d5c6c3a20d64b3a1a22f3add9e259c2805e8f95c8452276b \ir install/apply.sql
 \set file functions/internal/_turns.sql \set sha256 7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d \ir install/apply.sql
-\set file functions/internal/_usage_source.sql \set sha256 eff4bef699b75d14444e49c7caa0ba4ec86fcd1892af13eadaaf49cdcd735b2f \ir install/apply.sql
+\set file functions/internal/_usage_source.sql \set sha256 20bc427efcd2051091362353872ff58307004abc7c7ef9c4598c5e1b08ea9964 \ir install/apply.sql
 \set file functions/internal/_utc_day.sql \set sha256 e723bc7e3027aa2dc4abd4f1afc2de619730fb164fbbdf0b31e335673fd15505 \ir install/apply.sql
 \set file functions/internal/_waiting_priorities.sql \set sha256 48adae1f800195df14211eb2cdb48c36b5c87bb835293bce75a13f992488bfe5 \ir install/apply.sql
-\set file functions/internal/_waiting_reason.sql \set sha256 3d65f7c1fabf7ebf531b6f3648ebc73c316f5d18ecd18c29fba4816fcd41c556 \ir install/apply.sql
+\set file functions/internal/_waiting_reason.sql \set sha256 9a904f9b09b267ededc42f68eb525c549bea11f282269d444634659226895bae \ir install/apply.sql
 \set file functions/internal/_waiting_words.sql \set sha256 a791288653a0b81456bb75006850fe9d2fa5f8e8ed732f89d1478849f20520b0 \ir install/apply.sql
 \set file functions/internal/_wake_due.sql \set sha256 d9690394da5ae40c7b0de0a1e34c2bb6c53bab9b9788e727e6d41f7eea252dd3 \ir install/apply.sql
-\set file functions/internal/_window_length.sql \set sha256 02dd6843997d429b45b707e2b8bb8937aa2257ef5c56955e07af2d355b26b60f \ir install/apply.sql
+\set file functions/internal/_window_length.sql \set sha256 baa0fc1e2df2231559327e534a6151576ff2fc6c7ddb876e4536b405ac4ca4e0 \ir install/apply.sql
 \set file functions/internal/_window_used.sql \set sha256 fe2781be5dcebeab3273122e8a0c1d4e8b7b30a70d0d08d340f83de5fdc029ed \ir install/apply.sql
 \set file functions/internal/_within.sql \set sha256 b5744d9041a04c20c9a6f9a3664d784d63b7954558634f66c9f3826fae53e6e2 \ir install/apply.sql
 \set file functions/internal/_without_quotas.sql \set sha256 38e4057503fbdba4df84b469b2a91e136cbf2cfd7fca24247acd629241101828 \ir install/apply.sql
@@ -226,7 +230,7 @@
 
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 4020a054c4bb3024fe404786a7b45c30072cec8cbc0bddde3ee663a371912409 \ir install/apply.sql
-\set file functions/worker/dequeue.sql \set sha256 bcb5e21aac27e6772c112c97edc860953d8fba24d3ce6105757caaf08bd7db5b \ir install/apply.sql
+\set file functions/worker/dequeue.sql \set sha256 20bc1effd78446190a5c1b26fd5a58cfc0c5bbf47143a65aa3231e1eb46b5008 \ir install/apply.sql
 \set file functions/worker/observe_run.sql \set sha256 df271566de0d8dfd8733bbdd2944b16b42f29d5281e107e26cbf8e4308a75e89 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 bd298d744d00c8f11279f86e3338e905f5d27f686dc090c2a1cdbd1402fca4b3 \ir install/apply.sql
@@ -239,7 +243,7 @@
 \set file functions/agent/complete.sql \set sha256 28fa401c8917c9c15328ed76f20df9373eadf321598ca4ccd692ceffe3f80809 \ir install/apply.sql
 \set file functions/agent/complete_many.sql \set sha256 11ff8fa50e76346648f74a98638451988b3b1e2841831e93fa0afeece2159f79 \ir install/apply.sql
 \set file functions/agent/fail.sql \set sha256 e232fd604bee662f0aa049365a1f6932d6d80ddcb800762a33aefafadb57af30 \ir install/apply.sql
-\set file functions/agent/may_call.sql \set sha256 b7fc3b83daca9791c1c34d230795516c79bba888c54707833e4ac600d1264cf8 \ir install/apply.sql
+\set file functions/agent/may_call.sql \set sha256 3eb2ac8e40cb88eb3413a7920e574445c6e113ac20d6a6d0e6d9de33fd9e539e \ir install/apply.sql
 \set file functions/agent/report_progress.sql \set sha256 6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b \ir install/apply.sql
 \set file functions/agent/report_usage.sql \set sha256 a45d453f967c7063379f427d99aea25c124575fd1112c52baf8208c3df20af18 \ir install/apply.sql
 
@@ -258,7 +262,7 @@
 \set file functions/operator/retry.sql \set sha256 eebedeaffb36fc9ca4386539eb4b58e5a08f81e20ac860b58f118a8a2adaaf8f \ir install/apply.sql
 
 -- functions/viewer
-\set file functions/viewer/agent_status.sql \set sha256 ddd1fdfe4843965700b278f57101e257f8ea795a2057f10866b6e3bc06ffb96e \ir install/apply.sql
+\set file functions/viewer/agent_status.sql \set sha256 9cd7eaa533d10982ef4877467e31db0ec912e7638e7f84cb343b5cbc3cdddd77 \ir install/apply.sql
 \set file functions/viewer/batch_progress.sql \set sha256 11cf33c25ab77eaf5520703aabdce002ded4782b6233a47881f3460f83ac226e \ir install/apply.sql
 \set file functions/viewer/customer_status.sql \set sha256 6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6 \ir install/apply.sql
 \set file functions/viewer/explain_task.sql \set sha256 802776974044080b4f8ad5c10a43ae8390fa6a5db7e722197d81066cf35880d1 \ir install/apply.sql

@@ -29,6 +29,7 @@
 --   new     functions/internal/_cluster.sql
 --   new     functions/internal/_configured_words.sql
 --   new     functions/internal/_count_ahead.sql
+--   new     functions/internal/_count_expired.sql
 --   new     functions/internal/_customer_priorities.sql
 --   new     functions/internal/_dearest_usd_per_m.sql
 --   new     functions/internal/_defer.sql
@@ -65,8 +66,10 @@
 --   new     functions/internal/_give_back.sql
 --   new     functions/internal/_grant_call.sql
 --   new     functions/internal/_has_caps.sql
+--   new     functions/internal/_has_in_flight.sql
 --   new     functions/internal/_has_waiting.sql
 --   new     functions/internal/_hindrance.sql
+--   new     functions/internal/_hindrance_words.sql
 --   new     functions/internal/_hold_call.sql
 --   new     functions/internal/_in_flight.sql
 --   new     functions/internal/_in_unit.sql
@@ -190,6 +193,7 @@
 --   new     functions/internal/_take_room.sql
 --   new     functions/internal/_take_turns.sql
 --   new     functions/internal/_take_usage.sql
+--   new     functions/internal/_task_rooms.sql
 --   new     functions/internal/_throttle.sql
 --   new     functions/internal/_throttled_by.sql
 --   new     functions/internal/_token_burst.sql
@@ -952,6 +956,8 @@ add column call_asked_at          timestamptz,
 add column call_input_tokens      bigint,
 add column call_output_tokens     bigint,
 add column call_quota             text,
+add column call_holds             text[]   not null default '{}',
+add column call_free_at           timestamptz,
 add column call_wait_until        timestamptz,
 add column held_up                interval not null default '0';
 alter table forebay.task_attempts set (fillfactor = 50);
@@ -970,14 +976,20 @@ comment on column forebay.task_attempts.asks_first is
 comment on column forebay.task_attempts.call_asked_at is
 'Since when a call waits for the quota; call_input_tokens and call_output_tokens say for how much.';
 comment on column forebay.task_attempts.call_quota is 'The quota that the waiting call waits for.';
+comment on column forebay.task_attempts.call_holds is
+'The quotas that had no room for the waiting call since it waits: it holds its room there.';
+comment on column forebay.task_attempts.call_free_at is
+'When call_quota will have room for the waiting call; null: when other calls end.';
 comment on column forebay.task_attempts.call_wait_until is
 'When the waiting call was told to ask again; one that does not ask in time has lost its place.';
 comment on column forebay.task_attempts.held_up is 'How long its calls have waited for a quota in all.';
 create index task_attempts_started on forebay.task_attempts (agent, started_at);
 create index task_attempts_measured on forebay.task_attempts (agent, finished_at)
 where status = 'succeeded' and is_usage_known;
-create index task_attempts_asking on forebay.task_attempts (call_quota, call_asked_at)
-where call_quota is not null and finished_at is null;
+create index task_attempts_asking on forebay.task_attempts (agent, call_asked_at)
+where call_asked_at is not null and finished_at is null;
+create index task_attempts_stopping on forebay.task_attempts (agent, finished_at)
+where is_stop_pending and status in ('cancelled', 'superseded');
 create index task_attempts_open_of_customer on forebay.task_attempts (customer)
 where finished_at is null and customer is not null;
 create index task_attempts_untold on forebay.task_attempts (agent, finished_at)
@@ -1229,18 +1241,18 @@ create type forebay.agent_state as (
     max_waiting integer, aging interval, reserve_after interval, is_fair_by_customer boolean, quotas jsonb,
     tpm_burst numeric, max_releases integer, backoff_base interval, backoff_max interval, on_lost_lease text,
     late_results text, default_estimated_tokens bigint, retention interval, max_deferrals integer,
-    max_deferral_time interval, quota_names text[]
+    max_deferral_time interval, quota_names text[], hindrance text
 );
 comment on type forebay.agent_state is
-'agent_status: state is one word, levels are as of now; effective limits are the configured ones times effective_share; quotas is an array of quota_state objects.';
+'agent_status: state is one word, levels are as of now; effective limits are the configured ones times effective_share; quotas is an array of quota_state objects; hindrance says what the first task that does not fit lacks.';
 
 create type forebay.quota_state as (
     quota text, unit text, period interval, kind text, amount bigint, effective_amount numeric,
     used numeric, room numeric, projected numeric, open_calls bigint, waiting_calls bigint,
-    paused_until timestamptz, agents text[]
+    paused_until timestamptz, agents text[], task_room numeric
 );
 comment on type forebay.quota_state is
-'quota_status: one row a limit. used is what counts against it now, room what a call could take now, projected what tasks in flight will still use within its period.';
+'quota_status: one row a limit. used is what counts against it now, room what a call could take now, projected what tasks in flight will still use within its period, task_room what a new task could take.';
 
 create type forebay.task_explanation as (
     task_id bigint, status text, reason text, explanation text, waiting_until timestamptz, ahead bigint,
@@ -1283,6 +1295,10 @@ create type forebay.call_permit as (
 );
 comment on type forebay.call_permit is
 'may_call: decision is go, wait (and ask again after waits, which is at wait_until) or stop (the attempt holds its task no more).';
+
+create type forebay.call_verdict as (permit forebay.call_permit, free_at timestamptz);
+comment on type forebay.call_verdict is
+'Inside may_call: its answer, and when the limit that hinders the call will have room; null when not known.';
 
 create type forebay.learned as (
     samples integer, input_permille bigint, output_permille bigint, typical_input bigint, typical_output bigint,
@@ -1409,8 +1425,8 @@ begin
         raise exception 'expected 25 tables in schema forebay';
     end if;
     if (select pg_catalog.count(*) from pg_catalog.pg_class as c
-        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 32 then
-        raise exception 'expected 32 row types in schema forebay';
+        where c.relnamespace = 'forebay'::regnamespace and c.relkind = 'c') <> 33 then
+        raise exception 'expected 33 row types in schema forebay';
     end if;
     if (select pg_catalog.count(*) from forebay.error_policies) <> 8 then
         raise exception 'expected a policy for each of the 8 kinds of errors';
@@ -1418,7 +1434,7 @@ begin
 end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('migrations/0004_hold_quotas.sql', 'versioned', '431c1eacde1a8de93df282147ae80cab7c2e0a8c9f9516a60b6c5c3ac287f2c0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('migrations/0004_hold_quotas.sql', 'versioned', '89d6d3c671349a06742e1bed57cf5818ab8f930267cfde5cc496222521b6c758', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1614,37 +1630,41 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 
 \echo new functions/internal/_agent_state.sql
 create or replace function forebay._agent_state(p_agent forebay.agents, p_now timestamptz)
-    returns text
+    returns forebay.fit
     language plpgsql
     volatile
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open.
+-- In one word, whether the agent admits, as reason; and what the first task that does not fit lacks.
 --
--- The agent is the one that _get_effective gives.
+-- The word is closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open. The agent is the one that
+-- _get_effective gives.
 declare
     v_fit forebay.fit;
 begin
     if p_agent.max_tpm = 0 or p_agent.max_rpm = 0 or p_agent.max_concurrent_tasks = 0 then
-        return 'closed';
+        v_fit.reason := 'closed';
     elsif p_agent.paused_until > p_now then
-        return 'paused';
+        v_fit.reason := 'paused';
     elsif forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks) >= p_agent.max_concurrent_tasks then
-        return 'full';
+        v_fit.reason := 'full';
     elsif forebay._room(p_agent, p_now) = 0 then
-        return 'out_of_requests';
+        v_fit.reason := 'out_of_requests';
     elsif not forebay._is_weighed(p_agent) then
-        return 'open';
+        v_fit.reason := 'open';
+    else
+        v_fit := forebay._fitting(p_agent, forebay._line(p_agent, 101, null, p_now, false), 1, p_now);
+        v_fit.reason := case when v_fit.places = '{}' then coalesce(v_fit.reason, 'open') else 'open' end;
     end if;
-    v_fit := forebay._fitting(p_agent, forebay._line(p_agent, 101, null, p_now, false), 1, p_now);
-    return case when v_fit.places = '{}' then coalesce(v_fit.reason, 'open') else 'open' end;
+    return v_fit;
 end;
 $function$;
 
-comment on function forebay._agent_state is 'In one word, whether the agent admits: closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open.';
+comment on function forebay._agent_state is
+'In one word, whether the agent admits, as reason; and what the first task that does not fit lacks.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_agent_state.sql', 'repeatable', '893470b88c0867b073d58fdddc0eb59728f6832515821572b20def3b3c3ef94f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_agent_state.sql', 'repeatable', 'f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1879,10 +1899,10 @@ begin
     cross join lateral (select forebay._in_unit(l.unit, 1, p_input, p_output) as needs) as of_limit
     cross join lateral forebay._calls_ahead(p_attempt, l.quota, l.unit, l.period, of_limit.needs, p_now) as ahead
     cross join lateral (
-        select forebay._free_at(
+        select case when l.capacity > 0 then forebay._free_at(
             l.quota, l.unit, l.period, case l.kind when 'bucket' then l.effective / extract(epoch from l.period) end,
             least(of_limit.needs + ahead.before, l.capacity) - l.room, p_now
-        ) as free_at
+        ) else 'infinity' end as free_at
     ) as of_time
     where of_limit.needs > 0 and of_limit.needs + ahead.reserved > l.room and not (
         of_limit.needs > l.capacity and l.room >= l.capacity and l.capacity > 0 and ahead.reserved = 0
@@ -1894,7 +1914,7 @@ $function$;
 
 comment on function forebay._call_hindrance is 'The limit that lets a call go last of those that do not let it go now; null when all do.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_call_hindrance.sql', 'repeatable', '8c1787af989ae3db706e7a85719639d48c0a59c6a14d6367ea58f0e4b8cc53f6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_call_hindrance.sql', 'repeatable', 'eab92a83467579d0c04e1b7b169a0bf8962722d2e7c7cb83da0b442cd724a076', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1937,8 +1957,10 @@ as $function$
 -- The calls that wait for the quota since before the attempt's own call, and what they need of a limit.
 --
 -- A call is passed by those that fit until it has waited 20 s, or a third of the period if that is less; then it is
--- reserved: the later ones leave it its room. A call that waits for another quota holds nothing here, and one that did
--- not ask again within 5 s of its time has lost its place: a dead caller holds nobody up for longer.
+-- reserved: the later ones leave it its room. A call that waits for another quota holds its room here if this one had none
+-- for it before, and the other will have some within this one's period: a quota that is full for long delays nobody
+-- outside it. One that did not ask again within 5 s of its time has lost its place: a dead caller holds nobody up for
+-- longer.
 --
 -- Returns  reserved: what nobody may take; before: what is expected to go first, the reserved ones and all not larger
 declare
@@ -1953,8 +1975,16 @@ begin
         select
             forebay._in_unit(p_unit, 1, a.call_input_tokens, a.call_output_tokens) as need,
             a.call_asked_at <= p_now - v_patience as is_reserved
-        from forebay.task_attempts as a
-        where a.call_quota = p_quota and a.finished_at is null and a.attempt_id <> p_attempt.attempt_id
+        from forebay.agents as g
+        cross join lateral (
+            select o.* from forebay.task_attempts as o
+            where o.agent = g.agent and o.call_asked_at is not null and o.finished_at is null
+            offset 0
+        ) as a
+        where p_quota = any(g.quotas) and a.attempt_id <> p_attempt.attempt_id
+            and (a.call_quota = p_quota or p_quota = any(a.call_holds) and (
+                a.call_free_at is null or a.call_free_at < p_now + greatest(p_period, interval '20 seconds')
+            ))
             and (a.call_asked_at, a.attempt_id) < (coalesce(p_attempt.call_asked_at, p_now), p_attempt.attempt_id)
             and forebay._still_asks(a.call_wait_until, p_now)
     ) as w;
@@ -1963,7 +1993,7 @@ $function$;
 
 comment on function forebay._calls_ahead is 'The calls that wait for the quota since before the attempt''s own call, and what they need of a limit.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_calls_ahead.sql', 'repeatable', '367eac5d53577554f8e5a428ef65a850e7cae70d93e1c7309e12043da1aab8be', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_calls_ahead.sql', 'repeatable', '97ae90e8e4288aa1f30aea1ba992ca562aa4a4fd6c20a2d9566eb26a0445ec34', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1984,6 +2014,7 @@ create or replace function forebay._calls_to_come(
 as $function$
 -- The calls that will come at once from attempts in flight on the quotas: one that waits, or the first of an attempt.
 --
+-- A caller that is late to ask again may still come, for a minute: one that has lost its place is not gone yet.
 -- Agent by agent, whatever the statistics say (offset 0): what others have in flight is not read.
 --
 -- Returns  one row a call; an attempt between its calls has none
@@ -2001,13 +2032,14 @@ begin
             (a.expected_calls, a.expected_input_tokens, a.expected_output_tokens, null)::forebay.expected_use
         ) as first_call
     ) as of_attempt
-    where g.quotas && p_quotas and (forebay._still_asks(a.call_wait_until, p_now) or (not a.asks_first and a.used_calls = 0));
+    where g.quotas && p_quotas
+        and (a.call_wait_until > p_now - interval '1 minute' or (not a.asks_first and a.used_calls = 0));
 end;
 $function$;
 
 comment on function forebay._calls_to_come is 'The calls that will come at once from attempts in flight on the quotas: one that waits, or the first of an attempt.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_calls_to_come.sql', 'repeatable', 'c1d85f3fbec08b83c9dc39867c31f55fabb21d8e91b96bce14c86705b319f066', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_calls_to_come.sql', 'repeatable', 'dee8469aefa4c9c8056519cb8af5fed0d9d329cfcb3b8fc090a446d1d3d717a6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2245,8 +2277,8 @@ as $function$
 -- Admit up to p_limit of the agent's tasks of priority p_floor and more (null: any); the caller holds the agent's lock.
 --
 -- The agent and p_limit are as _open_line left them. The time of the claim is read here, after its count, so that no
--- attempt that was not counted ends after it. Customers are locked by what could start before: a task of another one has to
--- wait for the next claim.
+-- attempt that was not counted ends after it. Customers are locked by what could start before: a task of another one that has
+-- a cap has to wait for the next claim.
 --
 -- Returns  one row an attempt, in the order of the line
 -- Locks    the customers that have a cap; tasks and attempts without waiting
@@ -2270,7 +2302,12 @@ begin
     end if;
     v_line := forebay._pick(p_agent, p_limit, p_floor, v_now, true);
     if v_customers is not null then
-        v_line := array(select l from unnest(v_line) as l where l.customer is null or l.customer = any(v_customers));
+        v_line := array(
+            select l from unnest(v_line) as l
+            where l.customer is null or l.customer = any(v_customers) or not exists (
+                select from forebay.customers as c where c.customer = l.customer and c.max_usd_per_day is not null
+            )
+        );
     end if;
     if v_line <> '{}' then
         return query select * from forebay._admit(p_worker, p_agent, v_line, v_now);
@@ -2280,7 +2317,7 @@ $function$;
 
 comment on function forebay._claim is 'Admit up to p_limit of the agent''s tasks of priority p_floor and more (null: any); the caller holds the agent''s lock.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_claim.sql', 'repeatable', '64ceb50bbff6afce2fd7248b1adcb33b903a6c09cd6f249afbece9da523f5619', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_claim.sql', 'repeatable', 'b6a2fc01cacdd15b0915f303ed2cd4f28bd01494ec9c881f1b7b654028caa373', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2394,6 +2431,34 @@ $function$;
 comment on function forebay._count_ahead is 'How many of the agent''s tasks stand in line before this one, those due by p_now included; counted up to 10,000 of a priority.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_count_ahead.sql', 'repeatable', '9097e2f4cd2784c5359cbea9056aa91c34f9ff8cb2988fd7309c6bef426ca1c1', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_count_expired.sql
+create or replace function forebay._count_expired(p_agent text, p_now timestamptz)
+    returns bigint
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How many of the agent's attempts have lost their right to their task, and are still open: a dequeue ends them.
+declare
+    v_limits forebay.installation := forebay._limits();
+begin
+    return (
+        select count(*) from forebay.task_attempts as a
+        where a.agent = p_agent and a.finished_at is null
+            and forebay._is_expired(a, p_now, v_limits.adoption_grace, v_limits.report_grace)
+    );
+end;
+$function$;
+
+comment on function forebay._count_expired is
+'How many of the agent''s attempts have lost their right to their task, and are still open: a dequeue ends them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_count_expired.sql', 'repeatable', 'bff71b506a567bb93b164c44c02e3a5b3e625a94da7f14ad6797ec714fad41d4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2927,7 +2992,7 @@ create or replace function forebay._explain_running(p_task forebay.tasks)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Say who runs a processing task, and until when its lease is good.
+-- Say who runs a processing task, and until when its lease is good; or until when its next call waits, for which quota.
 declare
     v_now     timestamptz := forebay._now();
     v_attempt forebay.task_attempts;
@@ -2952,9 +3017,13 @@ begin
             forebay._moment_words(v_attempt.started_at, v_now), forebay._moment_words(v_attempt.deadline_at, v_now)
         );
         if v_attempt.call_wait_until > v_now then
+            v_answer.waiting_until := v_attempt.call_wait_until;
+            v_answer.subject := v_attempt.call_quota;
+            v_answer.unit := 'tokens';
+            v_answer.needs := (v_attempt.call_input_tokens + v_attempt.call_output_tokens)::numeric;
             v_answer.explanation := v_answer.explanation || format(
                 ' Its next call, of %s tokens, waits for quota %s until %s.',
-                forebay._number_words(v_attempt.call_input_tokens + v_attempt.call_output_tokens), v_attempt.call_quota,
+                forebay._number_words(v_answer.needs), v_attempt.call_quota,
                 forebay._moment_words(v_attempt.call_wait_until, v_now)
             );
         end if;
@@ -2963,9 +3032,10 @@ begin
 end;
 $function$;
 
-comment on function forebay._explain_running is 'Say who runs a processing task, and until when its lease is good.';
+comment on function forebay._explain_running is
+'Say who runs a processing task, and until when its lease is good; or until when its next call waits, for which quota.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_explain_running.sql', 'repeatable', 'b33c8016c171d7d8eddf60b4256f4f8572769e851b9d5f81f45ee9967f33e1fb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_explain_running.sql', 'repeatable', '01c780d42d1418eaabbcd7887719fa0ab678ddae50795f1141b58310303056cd', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3760,7 +3830,7 @@ as $function$
 begin
     update forebay.task_attempts as a
     set asks_first = true, call_asked_at = null, call_input_tokens = null, call_output_tokens = null, call_quota = null,
-        call_wait_until = null, held_up = a.held_up + coalesce(p_now - p_attempt.call_asked_at, '0')
+        call_holds = '{}', call_free_at = null, call_wait_until = null, held_up = a.held_up + coalesce(p_now - p_attempt.call_asked_at, '0')
     where a.attempt_id = p_attempt.attempt_id and (not a.asks_first or a.call_wait_until is not null);
 
     insert into forebay.attempt_calls (attempt_id, call_no, call_id, quotas, granted_at, input_tokens, output_tokens)
@@ -3789,7 +3859,7 @@ $function$;
 
 comment on function forebay._grant_call is 'Charge a call to every limit of the quotas, once while it is open; the caller holds the quotas'' locks and the attempt''s.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_grant_call.sql', 'repeatable', '32db66b90e510eb74f8fa96561e6db7f2da78e5ec9d699260ca21244dae5eaca', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_grant_call.sql', 'repeatable', '53a33d549355d3dafc0e67c51f6554a478dc61709f663ba60cfe406e0aa47ae0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3809,6 +3879,29 @@ $function$;
 comment on function forebay._has_caps is 'Whether money could keep a task of the agent from starting: the agent has a cap, or any customer has.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_has_caps.sql', 'repeatable', 'a8c683dbce9ab59eb7581e6f69e054759d268b9b003b3b62c9e404928ca8becd', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_has_in_flight.sql
+create or replace function forebay._has_in_flight(p_subject text)
+    returns boolean
+    language sql
+    stable
+    security invoker
+as $function$
+-- Whether a task is processing of the agent of that name, or of one that draws on the quota of that name.
+select exists (
+    select from forebay.task_attempts as a
+    inner join forebay.agents as g on g.agent = a.agent
+    where a.finished_at is null and p_subject = any(g.agent || g.quotas)
+);
+$function$;
+
+comment on function forebay._has_in_flight is
+'Whether a task is processing of the agent of that name, or of one that draws on the quota of that name.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_has_in_flight.sql', 'repeatable', 'fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3898,10 +3991,31 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_hindrance_words.sql
+create or replace function forebay._hindrance_words(p_fit forebay.fit)
+    returns text
+    language sql
+    stable
+    security invoker
+as $function$
+-- What the task of p_fit lacks, with its id; null where no task is held up by what it needs.
+select format('Task %s waits: %s.', t.task_id, forebay._rule_words(p_fit, t))
+from forebay.tasks as t
+where t.task_id = p_fit.task_id and p_fit.reason in ('out_of_tokens', 'quota', 'spend_cap');
+$function$;
+
+comment on function forebay._hindrance_words is
+'What the task of p_fit lacks, with its id; null where no task is held up by what it needs.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_hindrance_words.sql', 'repeatable', '75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_hold_call.sql
 create or replace function forebay._hold_call(
     p_attempt forebay.task_attempts,
-    p_permit  forebay.call_permit,
+    p_verdict forebay.call_verdict,
     p_input   bigint,
     p_output  bigint,
     p_now     timestamptz
@@ -3914,18 +4028,29 @@ create or replace function forebay._hold_call(
 as $function$
 -- Note that the attempt's call waits: since when, for what, and when it will ask again.
 --
+-- It holds its room in every quota that had none for it since it waits, so that no quota's room is lost while another's
+-- is awaited; and in none while the agent is paused.
+--
 -- Writes  forebay.task_attempts
+declare
+    v_quota text := (p_verdict.permit).quota;
 begin
     update forebay.task_attempts as a
     set asks_first = true, call_asked_at = coalesce(p_attempt.call_asked_at, p_now), call_input_tokens = p_input,
-        call_output_tokens = p_output, call_quota = p_permit.quota, call_wait_until = p_permit.wait_until
+        call_output_tokens = p_output, call_quota = v_quota, call_free_at = p_verdict.free_at,
+        call_holds = case
+            when v_quota is null then '{}'
+            when p_attempt.call_asked_at is null then array[v_quota]
+            else array_remove(a.call_holds, v_quota) || v_quota
+        end,
+        call_wait_until = (p_verdict.permit).wait_until
     where a.attempt_id = p_attempt.attempt_id;
 end;
 $function$;
 
 comment on function forebay._hold_call is 'Note that the attempt''s call waits: since when, for what, and when it will ask again.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_hold_call.sql', 'repeatable', '4222430175e860fd6fc61b872821a8bf2fb0a49942a5f1be161dc679c6c377b7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_hold_call.sql', 'repeatable', '9d0ffa15ada0ebc8cadc3386ec5c0d1d00c09e4d9ddefa044c27a87f981b3d93', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4346,7 +4471,7 @@ create or replace function forebay._judge_call(
     p_output  bigint,
     p_now     timestamptz
 )
-    returns forebay.call_permit
+    returns forebay.call_verdict
     language plpgsql
     stable
     security invoker
@@ -4359,13 +4484,14 @@ declare
     v_pause     forebay.throttle := forebay._throttle(p_agent, p_now);
     v_hindrance record;
     v_permit    forebay.call_permit;
+    v_free_at   timestamptz;
 begin
     v_permit.decision := 'go';
     if exists (
         select from forebay.attempt_calls as c
         where c.attempt_id = p_attempt.attempt_id and c.call_id = p_call_id and not c.is_over
     ) then
-        return v_permit;
+        return (v_permit, null)::forebay.call_verdict;
     end if;
     if v_pause.paused_until > p_now then
         v_permit.reason := v_pause.reason;
@@ -4373,8 +4499,9 @@ begin
     else
         select h.* into v_hindrance from forebay._call_hindrance(p_attempt, p_agent.quotas, p_input, p_output, p_now) as h;
         if v_hindrance.quota is null then
-            return v_permit;
+            return (v_permit, null)::forebay.call_verdict;
         end if;
+        v_free_at := v_hindrance.free_at;
         v_permit.quota := v_hindrance.quota;
         v_permit.unit := v_hindrance.unit;
         v_permit.needs := v_hindrance.needs;
@@ -4387,13 +4514,13 @@ begin
     end if;
     v_permit.decision := 'wait';
     v_permit.waits := v_permit.wait_until - p_now;
-    return v_permit;
+    return (v_permit, v_free_at)::forebay.call_verdict;
 end;
 $function$;
 
 comment on function forebay._judge_call is 'Whether a call may go now: when it is open already, or the agent is not paused and every limit of its quotas lets it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_judge_call.sql', 'repeatable', 'cf972f0b26135b1f4afc4874e4a1d1d8d4e8682898565a0eb04b2fd492802194', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_judge_call.sql', 'repeatable', '6f99b44849a0b5ff48e486a1931ccf3707cd84ec5de08979ccf559bcafdeb05d', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5060,7 +5187,12 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/internal/_look_again_at.sql
-create or replace function forebay._look_again_at(p_free_at timestamptz, p_period interval, p_calls bigint, p_now timestamptz)
+create or replace function forebay._look_again_at(
+    p_free_at timestamptz,
+    p_period  interval,
+    p_calls   bigint,
+    p_now     timestamptz
+)
     returns timestamptz
     language sql
     stable
@@ -5083,7 +5215,7 @@ $function$;
 
 comment on function forebay._look_again_at is 'When a call that waits for a limit asks again: when there is room for it (null: nobody knows), or sooner.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_look_again_at.sql', 'repeatable', '840b75d6dfb30c1fb1836b6fa6bbeb6e1b0cfce21a620e1a78f47202efb5eac6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_look_again_at.sql', 'repeatable', '5522b8fb4ad3ccd769e1863ae275332b497039387ce45d8532c6acb6351d12dd', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5531,32 +5663,40 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/internal/_open_calls.sql
-create or replace function forebay._open_calls(p_quota text)
+create or replace function forebay._open_calls(p_quota text, p_now timestamptz)
     returns bigint
     language plpgsql
     stable
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- How many calls on the quota were granted to attempts that still hold their task, and are not over yet.
+-- How many calls that the quota was charged for are under way: granted, and not reported.
 --
--- Agent by agent, whatever the statistics say (offset 0): what others have in flight is not read.
+-- Those of an attempt that was cancelled or superseded are, until its worker says that it has stopped, or its lease has run
+-- out; those of one that ended otherwise are not. Agent by agent, whatever the statistics say (offset 0): what others have
+-- in flight is not read.
 begin
     return (
         select count(*)
         from forebay.agents as g
         cross join lateral (
-            select o.attempt_id from forebay.task_attempts as o where o.agent = g.agent and o.finished_at is null offset 0
+            select o.attempt_id from forebay.task_attempts as o where o.agent = g.agent and o.finished_at is null
+            union all
+            select s.attempt_id
+            from forebay.task_attempts as s
+            where s.agent = g.agent and s.is_stop_pending and s.status in ('cancelled', 'superseded')
+                and s.finished_at > p_now - g.lease and s.lease_expires_at > p_now
+            offset 0
         ) as a
         inner join forebay.attempt_calls as c on c.attempt_id = a.attempt_id and not c.is_over
-        where p_quota = any(g.quotas)
+        where p_quota = any(g.quotas) and p_quota = any(c.quotas)
     );
 end;
 $function$;
 
-comment on function forebay._open_calls is 'How many calls on the quota were granted to attempts that still hold their task, and are not over yet.';
+comment on function forebay._open_calls is 'How many calls that the quota was charged for are under way: granted, and not reported.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_open_calls.sql', 'repeatable', 'a6f9b1edd0ccfe5f500fd8a975f89ec07442aff1038082782436357e2c68672c', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_open_calls.sql', 'repeatable', '10853f6ba044aeba7c0260e90a9879ab2684039ca8a3454634e1170908162cb4', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5623,17 +5763,23 @@ create or replace function forebay._outlook_words(
     set search_path = pg_catalog, pg_temp
 as $function$
 -- What has to come before a task that waits can start: a moment, or what would still hinder it however long it waited.
+--
+-- That is 34 years, as far as _first_start looks.
 declare
-    v_last forebay.task_explanation;
+    v_last    forebay.task_explanation;
+    v_expired bigint := case when p_answer.reason = 'full' then forebay._count_expired(p_answer.subject, p_now) end;
 begin
     if p_answer.waiting_until is not null then
         return 'room is expected at ' || forebay._moment_words(p_answer.waiting_until, p_now);
     end if;
-    v_last := forebay._waiting_reason(p_task, p_now + interval '36500 days');
+    v_last := forebay._waiting_reason(p_task, p_now + interval '34 years');
     return case
+        when v_expired > 0 then format('the next dequeue takes back %s of them, whose workers are silent or late', v_expired)
         when v_last.explanation is null or v_last.reason = 'reserved' then 'others come first'
         when v_last.reason <> p_answer.reason then 'after that, ' || v_last.explanation
         when v_last.reason = 'spend_cap' then 'an operator can lift the cap for today'
+        when v_last.has < 0 and not forebay._has_in_flight(v_last.subject)
+            then 'it owes so much that it takes over 30 years, unless an operator takes the limit away and sets it again'
         else 'tasks that run have to end first'
     end;
 end;
@@ -5642,7 +5788,7 @@ $function$;
 comment on function forebay._outlook_words is
 'What has to come before a task that waits can start: a moment, or what would still hinder it however long it waited.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_outlook_words.sql', 'repeatable', 'af3d10d50d0d3a81979c7810ef70164b0196142b9ab3d400e6b6e1f4ae411112', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_outlook_words.sql', 'repeatable', '3daf9c82ea82836c5de6793a7b0c1f175f19e107217dea5f4d1e937f1a4b97a9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6329,7 +6475,7 @@ begin
         l.quota, l.unit, l.period, l.kind, l.amount, terms.effective, terms.capacity,
         case l.kind
             when 'window' then terms.effective - forebay._window_used(l.quota, l.unit, l.period, p_now)
-            when 'count' then terms.effective - forebay._open_calls(l.quota)
+            when 'count' then terms.effective - forebay._open_calls(l.quota, p_now)
             else forebay._bucket_level(l, terms.capacity, terms.effective, p_now)
         end
     from forebay.quotas as q
@@ -6350,7 +6496,7 @@ $function$;
 
 comment on function forebay._quota_limits is 'Each limit of the quotas as of p_now: what holds of its amount, what an idle one has room for, and its room now.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_quota_limits.sql', 'repeatable', '3658207458c2c96ce3d5529487e72eb37f4d355720eee05c2ca067e8f8c58df6', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_quota_limits.sql', 'repeatable', '0979e1d64960631e9658ff434cefae97b5f336af99837002ed9b150bf7fce8a8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6415,20 +6561,22 @@ begin
             end
             from flight as f
         ),
-        forebay._open_calls(p_quota),
+        forebay._open_calls(p_quota, p_now),
         (
             select count(*) from forebay.task_attempts as a
-            where a.call_quota = p_quota and a.finished_at is null and forebay._still_asks(a.call_wait_until, p_now)
+            where a.agent = any(v_agents) and a.call_asked_at is not null and a.finished_at is null
+                and a.call_quota = p_quota and forebay._still_asks(a.call_wait_until, p_now)
         ),
-        v_pause, v_agents
+        v_pause, v_agents, case when l.unit is not null then floor(greatest(0, coalesce(rooms.room, l.room))) end
     from (select) as one
-    left join forebay._quota_limits(array[p_quota], p_now) as l on true;
+    left join forebay._quota_limits(array[p_quota], p_now) as l on true
+    left join forebay._task_rooms(p_quota, p_now) as rooms on rooms.unit = l.unit and rooms.period = l.period;
 end;
 $function$;
 
 comment on function forebay._quota_state is 'The quota as of p_now, one row a limit in no set order; a single one without a unit when it has none.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_quota_state.sql', 'repeatable', '52d87f55dc880d85b8e0f491d7568bcc39b112e8b9e0c5522bf4ab791640a4b7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_quota_state.sql', 'repeatable', 'ccd96e106d3fcedbcdb6c2949a3a4dbf1b7fe096c5737be138245c080368a385', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8148,8 +8296,9 @@ as $function$
 -- How much of each limit is left to new tasks of an agent that asks before its calls.
 --
 -- The calls keep the limits by themselves, and a claim only keeps them supplied: there is room for a task while its first
--- call finds room beside the calls that wait and the first calls of those claimed before it, and a tenth of the limit
--- more; and for one whatever its size while none waits. So always a call waits, and what a task uses later does not matter.
+-- call finds room beside the calls that wait and the first calls of those claimed before it, and more: a tenth of the
+-- limit, or what comes back in a minute if the period is longer than that; and for one whatever its size while none waits.
+-- So always a call waits, but few for an hour, and what a task uses later does not matter.
 --
 -- Returns  one row a limit, at 0 seconds
 begin
@@ -8159,7 +8308,9 @@ begin
     )
     select
         l.quota, l.unit, l.period, l.effective::double precision, ahead.needs = 0, 0::double precision,
-        (l.room + greatest(0.1 * l.effective, least(1, l.effective)) - ahead.needs)::double precision
+        (l.room + greatest(
+            0.1 * l.effective * least(1, 60 / greatest(extract(epoch from l.period), 1)), least(1, l.effective)
+        ) - ahead.needs)::double precision
     from forebay._quota_limits(p_agent.quotas, p_now) as l
     cross join lateral (
         select coalesce(sum(forebay._in_unit(l.unit, 1, c.input_tokens, c.output_tokens)), 0) as needs
@@ -8171,7 +8322,7 @@ $function$;
 
 comment on function forebay._supplied_rooms is 'How much of each limit is left to new tasks of an agent that asks before its calls.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_supplied_rooms.sql', 'repeatable', 'cbeeddda75ad5c8e45fe43393c383f72cc2a10c9b38e5592aed8a6e6f24d60f7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_supplied_rooms.sql', 'repeatable', '790dce3795d57d2d1a2fda5afa30608f0c79f6548e224461544a3448ef6829d9', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8305,6 +8456,40 @@ $function$;
 comment on function forebay._take_usage is 'Record one call''s usage and settle it with the quotas; say whether it was new, or filled something that was unknown.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_take_usage.sql', 'repeatable', '7d56988fe9c86205b5d4cb089c985d1e14f1f3b716a138936c4a4208833e0e45', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_task_rooms.sql
+create or replace function forebay._task_rooms(
+    p_quota    text,
+    p_now      timestamptz,
+    out unit   text,
+    out period interval,
+    out room   numeric
+)
+    returns setof record
+    language sql
+    stable
+    security invoker
+as $function$
+-- How much of each limit of the quota a new task could take: of the agent that may take most, within the whole period.
+select rooms.unit, rooms.period, max(rooms.room)::numeric
+from (
+    select r.unit, r.period, min(r.room) as room
+    from forebay.agents as a
+    cross join lateral forebay._get_effective(a.agent, p_now) as g
+    cross join lateral forebay._quota_rooms(g, p_now) as r
+    where p_quota = any(a.quotas) and r.quota = p_quota
+    group by a.agent, r.unit, r.period
+) as rooms
+group by rooms.unit, rooms.period;
+$function$;
+
+comment on function forebay._task_rooms is
+'How much of each limit of the quota a new task could take: of the agent that may take most, within the whole period.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_task_rooms.sql', 'repeatable', '1b8cc9abeef39d5ebabf724bd477bbe4b2be9f7060e6306364f35ecd8d441457', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8516,20 +8701,22 @@ create or replace function forebay._usage_source(p_attempt_id bigint)
     stable
     security invoker
 as $function$
--- Which source counts for an attempt: the one that knows input and output of more calls; null when no call was reported.
+-- Which source counts for an attempt: the one that knows tokens or cost of more calls; null when no call was reported.
 --
--- Of two that know the same, the one that knows what more calls cost: not every call is paid by tokens.
+-- Of two that know of as many, the one that knows input and output of more, then what more of them cost.
 select u.source
 from forebay.attempt_usage as u
 where u.attempt_id = p_attempt_id
 group by u.source
-order by count(*) filter (where u.input_tokens is not null and u.output_tokens is not null) desc, count(u.usd) desc, u.source
+order by
+    count(*) filter (where (u.input_tokens is not null and u.output_tokens is not null) or u.usd is not null) desc,
+    count(*) filter (where u.input_tokens is not null and u.output_tokens is not null) desc, count(u.usd) desc, u.source
 limit 1;
 $function$;
 
-comment on function forebay._usage_source is 'Which source counts for an attempt: the one that knows input and output of more calls; null when no call was reported.';
+comment on function forebay._usage_source is 'Which source counts for an attempt: the one that knows tokens or cost of more calls; null when no call was reported.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_usage_source.sql', 'repeatable', 'eff4bef699b75d14444e49c7caa0ba4ec86fcd1892af13eadaaf49cdcd735b2f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_usage_source.sql', 'repeatable', '20bc427efcd2051091362353872ff58307004abc7c7ef9c4598c5e1b08ea9964', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8596,7 +8783,7 @@ declare
     v_agent forebay.agents := forebay._get_effective(p_task.agent, p_now);
     v_found forebay.task_explanation;
 begin
-    v_found.reason := forebay._agent_state(v_agent, p_now);
+    v_found.reason := (forebay._agent_state(v_agent, p_now)).reason;
     if not forebay._may_dispatch() then
         v_found.reason := 'not_open';
     elsif v_found.reason not in ('closed', 'paused') and p_task.available_at > p_now then
@@ -8623,7 +8810,7 @@ $function$;
 
 comment on function forebay._waiting_reason is 'The first rule that keeps an enqueued task from starting: one of all its agent''s tasks, or of its place in line.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_waiting_reason.sql', 'repeatable', '3d65f7c1fabf7ebf531b6f3648ebc73c316f5d18ecd18c29fba4816fcd41c556', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_waiting_reason.sql', 'repeatable', '9a904f9b09b267ededc42f68eb525c549bea11f282269d444634659226895bae', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8753,13 +8940,13 @@ as $function$
 -- How long after its beginning a slot of a window of this period counts.
 --
 -- The provider counts a call from its arrival, a little after the grant. So a slot counts until its end has left the
--- period, and a quarter of a second more (at most four slots): the ledger never gives room back before the provider.
-select p_period + p_period / 120 + least(p_period / 30, interval '250 milliseconds');
+-- period, and a second more (at most four slots): the ledger never gives room back before the provider.
+select p_period + p_period / 120 + least(p_period / 30, interval '1 second');
 $function$;
 
 comment on function forebay._window_length is 'How long after its beginning a slot of a window of this period counts.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_window_length.sql', 'repeatable', '02dd6843997d429b45b707e2b8bb8937aa2257ef5c56955e07af2d355b26b60f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_window_length.sql', 'repeatable', 'baa0fc1e2df2231559327e534a6151576ff2fc6c7ddb876e4536b405ac4ca4e0', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9243,14 +9430,15 @@ create or replace function forebay.dequeue(
     set enable_hashjoin = off
     set enable_mergejoin = off
     set jit = off
+    set lock_timeout = 5000
 as $function$
 -- Claim up to p_batch_size tasks for p_worker: each becomes an attempt with a lease.
 --
 -- Agents that have room are served in the order of the best priority that could start; equals share the batch, the first
 -- of them is random. An agent that another call is admitting for, or a quota or customer of it, is skipped, and waited for
--- only when this call holds nothing. A lock that led to nothing is given back at once, by rolling its subtransaction back.
--- The parameters are copied: a copy compares by the default collation, a parameter by whatever the caller's argument had,
--- past the indexes.
+-- only when this call holds nothing, for 5 seconds at most. A lock that led to nothing is given back at once, by rolling
+-- its subtransaction back. The parameters are copied: a copy compares by the default collation, a parameter by whatever
+-- the caller's argument had, past the indexes.
 -- Call it in a transaction of its own: the agents it claimed for stay locked until commit. Without p_agents and
 -- p_launchers it serves the agents of launcher pull.
 --
@@ -9315,7 +9503,7 @@ begin
             exception
                 when lock_not_available then
                     if v_waits then
-                        raise;
+                        return;
                     end if;
                     v_busy := v_busy || v_agent;
                 when sqlstate 'QF902' then null;
@@ -9329,7 +9517,7 @@ $function$;
 
 comment on function forebay.dequeue is 'Claim up to p_batch_size tasks for p_worker: each becomes an attempt with a lease.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/dequeue.sql', 'repeatable', 'bcb5e21aac27e6772c112c97edc860953d8fba24d3ce6105757caaf08bd7db5b', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/dequeue.sql', 'repeatable', '20bc1effd78446190a5c1b26fd5a58cfc0c5bbf47143a65aa3231e1eb46b5008', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9959,6 +10147,7 @@ declare
     v_output  bigint;
     v_now     timestamptz;
     v_permit  forebay.call_permit;
+    v_verdict forebay.call_verdict;
 begin
     perform forebay._require_call(p_tokens, p_output_tokens, p_call_id);
     v_agent := forebay._get_agent((forebay._get_attempt(p_attempt_id)).agent);
@@ -9977,19 +10166,19 @@ begin
     if not forebay._still_asks(v_attempt.call_wait_until, v_now) then
         v_attempt.call_asked_at := null;
     end if;
-    v_permit := forebay._judge_call(v_attempt, v_agent, p_call_id, p_tokens - v_output, v_output, v_now);
-    if v_permit.decision = 'go' then
+    v_verdict := forebay._judge_call(v_attempt, v_agent, p_call_id, p_tokens - v_output, v_output, v_now);
+    if (v_verdict.permit).decision = 'go' then
         perform forebay._grant_call(v_attempt, v_agent.quotas, p_call_id, p_tokens - v_output, v_output, v_now);
     else
-        perform forebay._hold_call(v_attempt, v_permit, p_tokens - v_output, v_output, v_now);
+        perform forebay._hold_call(v_attempt, v_verdict, p_tokens - v_output, v_output, v_now);
     end if;
-    return v_permit;
+    return v_verdict.permit;
 end;
 $function$;
 
 comment on function forebay.may_call is 'Ask, before a model call of p_tokens in all, whether the agent''s quotas have room for it: go, wait, or stop.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/agent/may_call.sql', 'repeatable', 'b7fc3b83daca9791c1c34d230795516c79bba888c54707833e4ac600d1264cf8', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/agent/may_call.sql', 'repeatable', '3eb2ac8e40cb88eb3413a7920e574445c6e113ac20d6a6d0e6d9de33fd9e539e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -10742,7 +10931,7 @@ as $function$
 -- quota_status says of each, the period in seconds.
 --
 -- Returns    one row an agent, by name; state is closed (a limit is 0), paused, full, out_of_requests, out_of_tokens, quota,
---            spend_cap (by which the first that waits and does not fit is held up) or open
+--            spend_cap (by which the first that waits and does not fit is held up: hindrance says it in words) or open
 -- Errors     QF301  no such agent
 -- Called by  forebay_viewer
 declare
@@ -10752,7 +10941,7 @@ begin
     perform forebay._require_agents(p_agents);
     return query
     select
-        a.agent, a.launcher, forebay._agent_state(effective, v_now), line.waiting, line.delayed, flight.tasks, a.max_concurrent_tasks,
+        a.agent, a.launcher, held.reason, line.waiting, line.delayed, flight.tasks, a.max_concurrent_tasks,
         a.max_tpm, levels.tokens, forebay._token_burst(effective), flight.tokens,
         a.max_rpm, levels.requests, forebay._request_burst(effective),
         case when effective.paused_until > v_now then effective.paused_until end,
@@ -10774,9 +10963,10 @@ begin
             cross join lateral forebay._quota_state(names.quota, v_now) as q
         ),
         a.tpm_burst, a.max_releases, a.backoff_base, a.backoff_max, a.on_lost_lease, a.late_results, a.default_estimated_tokens,
-        a.retention, a.max_deferrals, a.max_deferral_time, a.quotas
+        a.retention, a.max_deferrals, a.max_deferral_time, a.quotas, forebay._hindrance_words(held)
     from forebay.agents as a
     cross join lateral forebay._get_effective(a.agent, v_now) as effective
+    cross join lateral forebay._agent_state(effective, v_now) as held
     cross join lateral forebay._throttle(a, v_now) as throttle
     cross join lateral forebay._levels(effective, v_now) as levels
     cross join lateral forebay._learned(a.agent) as learned
@@ -10792,7 +10982,7 @@ $function$;
 comment on function forebay.agent_status is
 'Each agent as it stands now: what waits and runs, its limits and how much of them is left, what it has learned and spent.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/agent_status.sql', 'repeatable', 'ddd1fdfe4843965700b278f57101e257f8ea795a2057f10866b6e3bc06ffb96e', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/agent_status.sql', 'repeatable', '9cd7eaa533d10982ef4877467e31db0ec912e7638e7f84cb343b5cbc3cdddd77', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
