@@ -11,7 +11,7 @@
 \set file migrations/0001_create_roles.sql \set sha256 d5c88b075065fc4799b53272e21ded871ffba4458a6a2641506dbf403e3a6dbe \ir install/apply.sql
 \set file migrations/0002_create_agents_and_tasks.sql \set sha256 2c1fbf18c74e0332d64029c80d29acba5533e27af6ec31b31ea3d5a7123ff4a4 \ir install/apply.sql
 \set file migrations/0003_create_row_types.sql \set sha256 0e1b9666d7fe946b311632fa3a0ee86d2fb06992126b879a0adb73a4a1e474c2 \ir install/apply.sql
-\set file migrations/0004_hold_quotas.sql \set sha256 89d6d3c671349a06742e1bed57cf5818ab8f930267cfde5cc496222521b6c758 \ir install/apply.sql
+\set file migrations/0004_hold_quotas.sql \set sha256 f5901b93f6219ca006115f4015cc9fcccef8ee239b7e27d8e47688aea63fb0bb \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_admit.sql \set sha256 3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964 \ir install/apply.sql

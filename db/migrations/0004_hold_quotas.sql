@@ -20,6 +20,7 @@ drop function if exists forebay._explain_running(forebay.tasks);
 drop function if exists forebay._admit(
     text, forebay.agents, integer, integer, numeric, numeric, bigint[], timestamptz
 );
+drop function if exists forebay._agent_state(forebay.agents, timestamptz);
 drop function if exists forebay._claim(text, text, integer, integer);
 drop function if exists forebay._expired_priority(text, timestamptz);
 drop function if exists forebay._fits(bigint, numeric, numeric, numeric, numeric);

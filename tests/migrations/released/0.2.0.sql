@@ -885,6 +885,7 @@ drop function if exists forebay._explain_running(forebay.tasks);
 drop function if exists forebay._admit(
     text, forebay.agents, integer, integer, numeric, numeric, bigint[], timestamptz
 );
+drop function if exists forebay._agent_state(forebay.agents, timestamptz);
 drop function if exists forebay._claim(text, text, integer, integer);
 drop function if exists forebay._expired_priority(text, timestamptz);
 drop function if exists forebay._fits(bigint, numeric, numeric, numeric, numeric);
@@ -1434,7 +1435,7 @@ begin
 end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('migrations/0004_hold_quotas.sql', 'versioned', '89d6d3c671349a06742e1bed57cf5818ab8f930267cfde5cc496222521b6c758', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('migrations/0004_hold_quotas.sql', 'versioned', 'f5901b93f6219ca006115f4015cc9fcccef8ee239b7e27d8e47688aea63fb0bb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
