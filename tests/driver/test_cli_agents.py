@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -12,6 +13,7 @@ import pytest
 from forebay.calls import agent as agent_calls
 from forebay.calls import operator, submitter, viewer, worker
 from forebay.cli import agent_view
+from forebay.cli.words import duration
 from support.cli import Cli
 
 Connect = Callable[..., psycopg.Connection]
@@ -77,6 +79,19 @@ def test_agent_set_takes_limits_away_and_defaults_back(cli: Cli, conn: psycopg.C
     assert (state["quota_names"], state["max_attempts"]) == ([], 9)
     (state,) = cli("agent", "set", "classify", "--reset", "--max-rpm", 5, "--json").json
     assert (state["max_attempts"], state["max_rpm"]) == (3, 5)
+
+
+def test_the_help_of_agent_set_tells_the_defaults(cli: Cli, conn: psycopg.Connection) -> None:
+    """They are what a new agent has."""
+    (new,) = viewer.agent_status(conn, agents=["classify"])
+    shown = " ".join(cli("agent", "set", "--help").out.replace("│", " ").split())
+    told = dict(re.findall(r"--([a-z-]+) (?:(?! --).)*?\[default: \(([^)]+)\)\]", shown))
+    del told["dsn"]
+    for option, default in told.items():
+        value = getattr(new, option.replace("-", "_"))
+        known = duration(value) if isinstance(value, timedelta) else str(value)
+        assert known == default, option
+    assert len(told) == 15
 
 
 def test_agent_set_shows_the_definition(cli: Cli) -> None:

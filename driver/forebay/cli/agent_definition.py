@@ -36,15 +36,18 @@ def _limit(text: str, panel: str) -> Any:
     return limit_option(parse_number, "NUMBER", text, panel)
 
 
-def _count(text: str, panel: str) -> Any:
-    return typer.Option(metavar="NUMBER", help=text, rich_help_panel=panel)
+def _count(text: str, panel: str, default: str) -> Any:
+    return typer.Option(metavar="NUMBER", help=text, rich_help_panel=panel, show_default=default)
 
 
 def set_(
     agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent's name.")],
     launcher: Annotated[
         Literal["pull", "local", "lakeflow"] | None,
-        typer.Option(help="Who runs it: workers that pull, a local process, or a Lakeflow job."),
+        typer.Option(
+            help="Who runs it: workers that pull, a local process, or a Lakeflow job.",
+            show_default="pull",
+        ),
     ] = None,
     job_id: Annotated[int | None, typer.Option(help="The Lakeflow job.")] = None,
     entry_point: Annotated[
@@ -55,7 +58,11 @@ def set_(
     max_rpm: Annotated[Limit, _limit("Claims a minute.", LIMITS)] = None,
     tpm_burst: Annotated[
         float | None,
-        typer.Option(help="Share of max_tpm that may be spent at once.", rich_help_panel=LIMITS),
+        typer.Option(
+            help="Share of max_tpm that may be spent at once.",
+            rich_help_panel=LIMITS,
+            show_default="0.8",
+        ),
     ] = None,
     quota: Annotated[
         list[str] | None,
@@ -70,7 +77,7 @@ def set_(
         limit_option(parse_usd, "USD", "What it may spend on a day (UTC).", LIMITS),
     ] = None,
     default_estimated_tokens: Annotated[
-        int | None, _count("What a task without an estimate counts as, at first.", LIMITS)
+        int | None, _count("What a task without an estimate counts as, at first.", LIMITS, "2000")
     ] = None,
     max_waiting: Annotated[Limit, _limit("Tasks that may wait; more are refused.", LINE)] = None,
     aging: Annotated[
@@ -81,7 +88,7 @@ def set_(
     ] = None,
     reserve_after: Annotated[
         Duration,
-        duration_option("A task that does not fit is passed by others for so long.", LINE),
+        duration_option("A task that does not fit is passed by others for so long.", LINE, "1m"),
     ] = None,
     fair_by_customer: Annotated[
         bool | None,
@@ -93,31 +100,42 @@ def set_(
         ),
     ] = None,
     lease: Annotated[
-        Duration, duration_option("How long a silent worker is waited for.", ENDS)
+        Duration, duration_option("How long a silent worker is waited for.", ENDS, "1m")
     ] = None,
-    timeout: Annotated[Duration, duration_option("How long an attempt may run.", ENDS)] = None,
-    max_attempts: Annotated[int | None, _count("How often a task is tried.", ENDS)] = None,
+    timeout: Annotated[
+        Duration, duration_option("How long an attempt may run.", ENDS, "1h")
+    ] = None,
+    max_attempts: Annotated[int | None, _count("How often a task is tried.", ENDS, "3")] = None,
     max_releases: Annotated[
-        int | None, _count("How often it is handed back at no expense.", ENDS)
+        int | None, _count("How often it is handed back at no expense.", ENDS, "20")
     ] = None,
     max_deferrals: Annotated[
-        int | None, _count("How often a provider's refusal spends no attempt.", ENDS)
+        int | None, _count("How often a provider's refusal spends no attempt.", ENDS, "100")
     ] = None,
-    max_deferral_time: Annotated[Duration, duration_option("And for how long.", ENDS)] = None,
+    max_deferral_time: Annotated[Duration, duration_option("And for how long.", ENDS, "1d")] = None,
     backoff_base: Annotated[
-        Duration, duration_option("Wait after the first failure.", ENDS)
+        Duration, duration_option("Wait after the first failure.", ENDS, "5s")
     ] = None,
-    backoff_max: Annotated[Duration, duration_option("The longest wait.", ENDS)] = None,
+    backoff_max: Annotated[Duration, duration_option("The longest wait.", ENDS, "1h")] = None,
     on_lost_lease: Annotated[
         Literal["retry", "fail"] | None,
-        typer.Option(help="What follows when a worker is lost.", rich_help_panel=ENDS),
+        typer.Option(
+            help="What follows when a worker is lost.", rich_help_panel=ENDS, show_default="retry"
+        ),
     ] = None,
     late_results: Annotated[
         Literal["accept", "reject"] | None,
-        typer.Option(help="Results of workers that were given up.", rich_help_panel=ENDS),
+        typer.Option(
+            help="Results of workers that were given up.",
+            rich_help_panel=ENDS,
+            show_default="accept",
+        ),
     ] = None,
     retention: Annotated[
-        Duration, duration_option("How long finished tasks are kept.", ENDS)
+        Duration,
+        duration_option(
+            "How long finished tasks are to be kept; nothing removes them yet.", ENDS, "90d"
+        ),
     ] = None,
     reset: Annotated[
         bool, typer.Option("--reset", help="What is left out takes its default.")

@@ -94,10 +94,17 @@ def parse_time(text: str) -> datetime:
         ) from None
 
 
-def duration_option(text: str | None = None, panel: str | None = None) -> Any:
-    """Make an option that takes a duration."""
-    metavar = "90s|5m|1h|2d"
-    return typer.Option(parser=parse_duration, metavar=metavar, help=text, rich_help_panel=panel)
+def duration_option(
+    text: str | None = None, panel: str | None = None, default: str | bool = True
+) -> Any:
+    """Make an option that takes a duration; its help tells the default, if one is told."""
+    return typer.Option(
+        parser=parse_duration,
+        metavar="90s|5m|1h|2d",
+        help=text,
+        rich_help_panel=panel,
+        show_default=default,
+    )
 
 
 def limit_option(
