@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     import psycopg
 
 AGENT = "parse_document"
-THROTTLED = "demo_documents"
-"""The same agent, with the simulated model's quota."""
-
 TIMEOUT = timedelta(minutes=10)
-CONCURRENCY = ("--concurrency", "2")
+AT_ONCE = 2
 
 
 def demo(
@@ -135,7 +132,7 @@ def _register(conn: psycopg.Connection[Any], model: simulated.SimulatedModel | N
         register(agent=AGENT)
     if model:
         model.register(conn)
-        register(agent=THROTTLED, quotas=[simulated.NAME])
+        register(agent=simulated.THROTTLED, quotas=[simulated.NAME])
     elif known is None:
         return
     elif known.launcher != "local":
@@ -168,23 +165,23 @@ def _process(
     ]
     if not accepted:
         return outcomes
-    agent = THROTTLED if model else AGENT
+    agent = simulated.THROTTLED if model else AGENT
     environment = model.environment if model else {}
-    options = ("--agents", agent, *CONCURRENCY)
+    options = ("--agents", agent, "--concurrency", str(AT_ONCE))
     with documents.stored(documents.inspected(accepted)) as copies:
         priorities = [files[path] for path in accepted]
         batch_id, task_ids = enqueue(conn, copies, agent, priorities, name="demo")
-    output.note(f"Submitted {len(copies)} documents as batch {batch_id}")
+    output.note(f"Submitted {len(copies)} documents as batch {batch_id}, read {AT_ONCE} at a time")
+    submitted = {task_id: names[path] for task_id, path in zip(task_ids, accepted, strict=True)}
     with background.daemon(dsn, options, documents.home() / "demo.log", environment) as check:
 
         def look() -> None:
             check()
             if model:
-                model.tell_waits(conn)
+                model.tell_waits(conn, submitted)
 
         follow(conn, batch_id, look)
-    sent = zip(task_ids, accepted, strict=True)
-    return [outcome_of(conn, task_id, names[path]) for task_id, path in sent] + outcomes
+    return [outcome_of(conn, task_id, name) for task_id, name in submitted.items()] + outcomes
 
 
 def _how_to_see(task_id: int, dsn: str | None) -> str:

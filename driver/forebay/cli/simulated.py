@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -14,17 +13,18 @@ if TYPE_CHECKING:
     import psycopg
 
     from forebay.cli.outcomes import Outcome
+    from forebay.rows import QuotaState
     from forebay_lab.model_server import CallLog
 
 NAME = "simulated-model"
 """Of the model, and of its quota."""
 
-SECONDS = 6
-AMOUNTS = {"requests": 6, "tokens": 100_000}
-"""What the endpoint allows in so many seconds, as a strict window."""
+THROTTLED = "demo_documents"
+"""The agent that reads with it."""
 
-TELL_EVERY = 2.0
-"""Seconds, at most so often."""
+SECONDS = 12
+AMOUNTS = {"requests": 5, "tokens": 12_000}
+"""What the endpoint allows in so many seconds, as a strict window; a sample may take nearly all."""
 
 
 @contextmanager
@@ -51,7 +51,7 @@ class SimulatedModel:
             "FOREBAY_MODEL_CONTEXT_TOKENS": "128000",
         }
         self._log = log
-        self._told_at = 0.0
+        self._told: set[tuple[int, Decimal]] = set()
 
     def register(self, conn: psycopg.Connection[Any]) -> None:
         """Register the quota that the endpoint enforces, and a made-up price."""
@@ -74,20 +74,22 @@ class SimulatedModel:
                 reason="forebay demo: made up",
             )
 
-    def tell_waits(self, conn: psycopg.Connection[Any]) -> None:
-        """Tell how many calls wait, and what is left of the nearest limit; not all the time."""
+    def tell_waits(self, conn: psycopg.Connection[Any], names: Mapping[int, str]) -> None:
+        """Tell once of each call that waits: what it needs, until when, and what is lacking."""
         from forebay.calls import viewer
 
-        if time.monotonic() < self._told_at + TELL_EVERY:
-            return
         limits = viewer.quota_status(conn, quotas=[NAME])
-        nearest = min(limits, key=lambda limit: (limit.room or 0) / (limit.amount or 1))
-        if nearest.waiting_calls:
-            self._told_at = time.monotonic()
+        if not any(limit.waiting_calls for limit in limits):
+            return
+        for task in viewer.list_tasks(conn, statuses=["processing"], agents=[THROTTLED]):
+            found = viewer.explain_task(conn, task_id=task.task_id)
+            is_told = (task.task_id, found.needs) in self._told
+            if found.needs is None or is_told or task.task_id not in names:
+                continue
+            self._told.add((task.task_id, found.needs))
             output.note(
-                f"{nearest.waiting_calls} call{'s wait' if nearest.waiting_calls > 1 else ' waits'}"
-                f" for the quota: it has {nearest.room:,.0f} of {nearest.amount:,} {nearest.unit}"
-                f" left in {SECONDS} seconds"
+                f"{names[task.task_id]}: a call of {found.needs:,} tokens waits until"
+                f" {output.show(found.waiting_until)[11:]}{_lacking(limits, found.needs)}"
             )
 
     def notes(self, outcomes: Iterable[Outcome]) -> Iterator[str]:
@@ -106,8 +108,19 @@ class SimulatedModel:
         return sum(record["event"] == event for record in self._log.records)
 
 
+def _lacking(limits: Iterable[QuotaState], needs: Decimal) -> str:
+    """Return which limit has too little left for a call of so many tokens."""
+    for limit in limits:
+        left = limit.room or Decimal(0)
+        if left < (1 if limit.unit == "requests" else needs):
+            return f": {left:,.0f} of {limit.amount:,} {_unit(limit.unit)} are left in {SECONDS} s"
+    return ", behind others"
+
+
+def _unit(unit: str | None) -> str:
+    return "calls" if unit == "requests" else str(unit)
+
+
 def _allowed() -> str:
-    said = " and ".join(
-        f"{amount:,} {'calls' if unit == 'requests' else unit}" for unit, amount in AMOUNTS.items()
-    )
+    said = " and ".join(f"{amount:,} {_unit(unit)}" for unit, amount in AMOUNTS.items())
     return f"{said} in any {SECONDS} seconds"
