@@ -78,7 +78,10 @@ def list_(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """List quotas: each limit, what counts against it, and what a call or a new task could take."""
+    """List quotas: each limit, what counts against it, and what a call or a new task could take.
+
+    In force is the limit without its headroom, and as refusals of the provider have lowered it.
+    """
     from forebay.calls import viewer
 
     with connect(dsn) as conn:
@@ -90,6 +93,7 @@ QUOTA: output.Columns = {
     "quota": "quota",
     "limit": lambda row: words.limit(row.amount, row.unit, row.period) if row.unit else "none",
     "kind": "kind",
+    "in force": lambda row: words.number(row.effective_amount),
     "used": lambda row: words.number(row.used),
     "left for a call": lambda row: words.number(row.room),
     "in flight will use": lambda row: words.number(row.projected),
