@@ -54,7 +54,7 @@
 \set file functions/internal/_expired_priority.sql \set sha256 4b6026c2865e459884fe36658638d476a88409117d8e0bd245e79fc76545150e \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
 \set file functions/internal/_explain_running.sql \set sha256 01c780d42d1418eaabbcd7887719fa0ab678ddae50795f1141b58310303056cd \ir install/apply.sql
-\set file functions/internal/_explain_waiting.sql \set sha256 2201f6ca4a1be6bba19c6d011d6dc80dd5e12e124ec87a6a5b4d60b5e4ce8242 \ir install/apply.sql
+\set file functions/internal/_explain_waiting.sql \set sha256 77360fdc2de6d67fd1802cd567f46c2ab9dde96ef7b730a4b6887c8fbb10b31f \ir install/apply.sql
 \set file functions/internal/_fair_order.sql \set sha256 829ba492b8a45464ac565a3b477460bf70ace995d0a53a8866e2bb63aa18dabb \ir install/apply.sql
 \set file functions/internal/_first_call.sql \set sha256 46bd4d5005660a5619f3828c0156d1c89e0a64d89f1a85c015d6a6af39d33138 \ir install/apply.sql
 \set file functions/internal/_first_start.sql \set sha256 d5e7f68191e6c55d47552aa84bc28e2a1bb174daf6b88bd1731d337f05471d3f \ir install/apply.sql

@@ -13,7 +13,7 @@ import pytest
 
 from concurrency.stage import Act, Stage, claimed, dequeue
 from forebay.calls import agent as report
-from forebay.calls import operator, submitter, worker
+from forebay.calls import operator, submitter, viewer, worker
 from forebay.errors import ForebayError
 from forebay.rows import ClaimedAttempt
 
@@ -359,3 +359,14 @@ def test_no_task_joins_a_line_that_is_not_kept_that_way_any_more(stage: Stage, a
             JOINING[act](session, old)
     with pytest.raises(psycopg.errors.ActiveSqlTransaction):
         operator.register_agent(session, agent="a", fair_by_customer=True)
+
+
+def test_a_task_that_is_due_when_a_pause_ends_says_when_it_starts(stage: Stage) -> None:
+    """Also where customers take turns, and it has no place in line before it is due."""
+    assert stage.clock
+    stage.agent(fair_by_customer=True)
+    until = stage.clock.now() + SECOND
+    (task,) = stage.enqueue(run_after=until.isoformat())
+    operator.pause_agent(stage.db, agent="a", until=until)
+    said = viewer.explain_task(stage.db, task_id=task)
+    assert (said.reason, said.waiting_until) == ("paused", until)

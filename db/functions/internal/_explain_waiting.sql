@@ -14,7 +14,7 @@ declare
 begin
     v_answer := forebay._waiting_reason(p_task, v_now);
     if v_answer.reason not in ('not_open', 'closed', 'behind_others', 'ready')
-        and (v_answer.ahead < 100 or v_answer.reason in ('delayed', 'deferred', 'spend_cap')) then
+        and (v_answer.ahead < 100 or p_task.available_at > v_now or v_answer.reason = 'spend_cap') then
         v_answer.waiting_until := forebay._starts_at(p_task, v_now);
     end if;
     v_answer.explanation := forebay._waiting_words(v_answer, p_task, v_now);

@@ -3058,7 +3058,7 @@ declare
 begin
     v_answer := forebay._waiting_reason(p_task, v_now);
     if v_answer.reason not in ('not_open', 'closed', 'behind_others', 'ready')
-        and (v_answer.ahead < 100 or v_answer.reason in ('delayed', 'deferred', 'spend_cap')) then
+        and (v_answer.ahead < 100 or p_task.available_at > v_now or v_answer.reason = 'spend_cap') then
         v_answer.waiting_until := forebay._starts_at(p_task, v_now);
     end if;
     v_answer.explanation := forebay._waiting_words(v_answer, p_task, v_now);
@@ -3068,7 +3068,7 @@ $function$;
 
 comment on function forebay._explain_waiting is 'Say what keeps an enqueued task from starting, and the earliest moment at which it will start if nothing else changes.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_explain_waiting.sql', 'repeatable', '2201f6ca4a1be6bba19c6d011d6dc80dd5e12e124ec87a6a5b4d60b5e4ce8242', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_explain_waiting.sql', 'repeatable', '77360fdc2de6d67fd1802cd567f46c2ab9dde96ef7b730a4b6887c8fbb10b31f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
