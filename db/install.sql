@@ -32,9 +32,9 @@
 \set file functions/internal/_cancel.sql \set sha256 f153b94eca5ced28d6bd1a30fa51b754bb33587a9b07bacab7dc688527cbd636 \ir install/apply.sql
 \set file functions/internal/_candidates.sql \set sha256 cfb19ad2469bf976b77723205f12fe34a85c9dcc85268b8ef258ad625bca4350 \ir install/apply.sql
 \set file functions/internal/_cap_today.sql \set sha256 9184dbbfca13ccae52c9e208ea4996f443bcd48e9029435f33697251fb207ec5 \ir install/apply.sql
-\set file functions/internal/_capped_customers.sql \set sha256 eaef5d817a86670d13185b9bca55da06ef5010e06ef7f4a458195b1ce416c3f7 \ir install/apply.sql
+\set file functions/internal/_capped_customers.sql \set sha256 fd3cce1942153dee1c3553670054e6206b3ff4d788aa75f3658580767ab6cc71 \ir install/apply.sql
 \set file functions/internal/_caps.sql \set sha256 183b4bebc5b7582af65d28d022c11b4ef74e5a088448de7ff631d651238399f1 \ir install/apply.sql
-\set file functions/internal/_claim.sql \set sha256 b6a2fc01cacdd15b0915f303ed2cd4f28bd01494ec9c881f1b7b654028caa373 \ir install/apply.sql
+\set file functions/internal/_claim.sql \set sha256 f2ea7679666c0f0e9ec0dbc9eed23ea7cefec748e682164e1749c58bfdbdfa85 \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
 \set file functions/internal/_configured_words.sql \set sha256 e5fd0f288135c374205e5da5e17cb2a9dc86ababaede116af1390bcb48e0c6ac \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 9097e2f4cd2784c5359cbea9056aa91c34f9ff8cb2988fd7309c6bef426ca1c1 \ir install/apply.sql
@@ -74,10 +74,11 @@
 \set file functions/internal/_get_task.sql \set sha256 30a9c110ca13ef8bffe364086364c57e823a968ae2aa350ccc62d948def7f861 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307 \ir install/apply.sql
 \set file functions/internal/_grant_call.sql \set sha256 53a33d549355d3dafc0e67c51f6554a478dc61709f663ba60cfe406e0aa47ae0 \ir install/apply.sql
-\set file functions/internal/_has_caps.sql \set sha256 a8c683dbce9ab59eb7581e6f69e054759d268b9b003b3b62c9e404928ca8becd \ir install/apply.sql
+\set file functions/internal/_has_caps.sql \set sha256 eda43002613c8801c421a951a218f37de5177758c99ed14f625cd46fc6d996ea \ir install/apply.sql
+\set file functions/internal/_has_customer_caps.sql \set sha256 fa0f282b634a95a74c0c3df22688ce0d1173a7a8cb09657716043c0eca79e1bb \ir install/apply.sql
 \set file functions/internal/_has_in_flight.sql \set sha256 fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955 \ir install/apply.sql
 \set file functions/internal/_has_waiting.sql \set sha256 dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105 \ir install/apply.sql
-\set file functions/internal/_hindrance.sql \set sha256 5ab38ef68c994195582de90ee197cc6d553dc72976c9b89f01cdc27eb2efd0af \ir install/apply.sql
+\set file functions/internal/_hindrance.sql \set sha256 a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f \ir install/apply.sql
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
 \set file functions/internal/_hold_call.sql \set sha256 9d0ffa15ada0ebc8cadc3386ec5c0d1d00c09e4d9ddefa044c27a87f981b3d93 \ir install/apply.sql
 \set file functions/internal/_in_flight.sql \set sha256 04c5776c21295da8b79729439a6b934ed8f0cb479712be9a35cd58a6af006b63 \ir install/apply.sql
@@ -87,6 +88,7 @@
 \set file functions/internal/_is_expired.sql \set sha256 b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12 \ir install/apply.sql
 \set file functions/internal/_is_external.sql \set sha256 5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b \ir install/apply.sql
 \set file functions/internal/_is_limited.sql \set sha256 52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566 \ir install/apply.sql
+\set file functions/internal/_is_short.sql \set sha256 15d04d7db6744274e43792fa086c9aa72701296182ab8938595601ba8030baf7 \ir install/apply.sql
 \set file functions/internal/_is_weighed.sql \set sha256 aa0bc8479853b3f7fbd13a2af918058a4b2095cc46366ce083423badf79afb71 \ir install/apply.sql
 \set file functions/internal/_join_line.sql \set sha256 5a8a32f186570c0ee34f2f0decfeb6584fce664f3e7710912e2f8969d2b8f049 \ir install/apply.sql
 \set file functions/internal/_json_boolean.sql \set sha256 a769eaa3a99ba7bf2bb0b51107d5b8bd2f880cbe03f932e1c5c10e75a246196e \ir install/apply.sql
@@ -189,7 +191,7 @@
 \set file functions/internal/_settle.sql \set sha256 88ea2d33ba3998c88fe955bd8fd452d27e582414065af80548c761ab71c7950b \ir install/apply.sql
 \set file functions/internal/_settle_call.sql \set sha256 e706c930c38b6952a5fc98f6f341365d6c82080d3010e72f77acd8e75b4d4db9 \ir install/apply.sql
 \set file functions/internal/_share.sql \set sha256 d8a2f82ee92afaf5a013bb994b31744b770103d290a822edc86c3bf52e4116f8 \ir install/apply.sql
-\set file functions/internal/_short_customers.sql \set sha256 02ab46d55584b4a9e6bc876b1f6b893909ca344ea910caf93c7eb79099d1aa54 \ir install/apply.sql
+\set file functions/internal/_short_customers.sql \set sha256 c6d6c9f25c32afe038f7c87f83b9d4293e8ff5599935941da3558297df6104cb \ir install/apply.sql
 \set file functions/internal/_slot_at.sql \set sha256 af7b53f936f2e7d444257178482848cfb9ad5252d2a9bdf5b1d9861d2d280bc9 \ir install/apply.sql
 \set file functions/internal/_spend.sql \set sha256 2b7dac256d8300ff87bc6f276d6965c7fc53d34b6c909b6e9eb2748dbe31af7f \ir install/apply.sql
 \set file functions/internal/_spent_today.sql \set sha256 dd0c551383f2943e87572262532bf9df93d4535ee8e7890faa57bf0a9e3c46a8 \ir install/apply.sql

@@ -12,7 +12,7 @@ declare
     v_day   date := forebay._utc_day(p_now);
     v_since timestamptz := date_trunc('day', p_now, 'UTC');
 begin
-    if not exists (select from forebay.customers as c where c.max_usd_per_day is not null) then
+    if not forebay._has_customer_caps() then
         return array[]::text[];
     end if;
     return array(

@@ -28,7 +28,7 @@ begin
     if p_agent.paused_until > v_now then
         return;
     end if;
-    if exists (select from forebay.customers as c where c.max_usd_per_day is not null) then
+    if forebay._has_customer_caps() then
         v_customers := array(
             select l.customer from unnest(forebay._pick(p_agent, p_limit, p_floor, v_now, false)) as l
             where l.customer is not null

@@ -30,7 +30,7 @@ begin
             interval '1 day'
         into v_fit
         from unnest(p_caps) as c
-        where (c.customer is null or c.customer = p_task.customer) and (c.has <= 0 or (p_task.uses).usd > c.has)
+        where (c.customer is null or c.customer = p_task.customer) and forebay._is_short(c, (p_task.uses).usd)
         order by c.customer nulls last
         limit 1;
     end if;

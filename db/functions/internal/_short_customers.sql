@@ -20,7 +20,7 @@ begin
         inner join forebay._caps(p_agent, array(select distinct w.customer from unnest(p_line) as w), p_now) as c
             on c.customer = l.customer
         group by c.customer
-        having bool_or(c.has <= 0 or (l.uses).usd > c.has) and not bool_or(l.place = any(p_places))
+        having bool_or(forebay._is_short(c, (l.uses).usd)) and not bool_or(l.place = any(p_places))
     );
 end;
 $function$;

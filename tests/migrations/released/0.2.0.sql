@@ -66,6 +66,7 @@
 --   new     functions/internal/_give_back.sql
 --   new     functions/internal/_grant_call.sql
 --   new     functions/internal/_has_caps.sql
+--   new     functions/internal/_has_customer_caps.sql
 --   new     functions/internal/_has_in_flight.sql
 --   new     functions/internal/_has_waiting.sql
 --   new     functions/internal/_hindrance.sql
@@ -78,6 +79,7 @@
 --   new     functions/internal/_is_expired.sql
 --   new     functions/internal/_is_external.sql
 --   new     functions/internal/_is_limited.sql
+--   new     functions/internal/_is_short.sql
 --   new     functions/internal/_is_weighed.sql
 --   new     functions/internal/_join_line.sql
 --   new     functions/internal/_json_boolean.sql
@@ -2191,7 +2193,7 @@ declare
     v_day   date := forebay._utc_day(p_now);
     v_since timestamptz := date_trunc('day', p_now, 'UTC');
 begin
-    if not exists (select from forebay.customers as c where c.max_usd_per_day is not null) then
+    if not forebay._has_customer_caps() then
         return array[]::text[];
     end if;
     return array(
@@ -2221,7 +2223,7 @@ $function$;
 
 comment on function forebay._capped_customers is 'The customers whose cap of today is reached.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_capped_customers.sql', 'repeatable', 'eaef5d817a86670d13185b9bca55da06ef5010e06ef7f4a458195b1ce416c3f7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_capped_customers.sql', 'repeatable', 'fd3cce1942153dee1c3553670054e6206b3ff4d788aa75f3658580767ab6cc71', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2292,7 +2294,7 @@ begin
     if p_agent.paused_until > v_now then
         return;
     end if;
-    if exists (select from forebay.customers as c where c.max_usd_per_day is not null) then
+    if forebay._has_customer_caps() then
         v_customers := array(
             select l.customer from unnest(forebay._pick(p_agent, p_limit, p_floor, v_now, false)) as l
             where l.customer is not null
@@ -2318,7 +2320,7 @@ $function$;
 
 comment on function forebay._claim is 'Admit up to p_limit of the agent''s tasks of priority p_floor and more (null: any); the caller holds the agent''s lock.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_claim.sql', 'repeatable', 'b6a2fc01cacdd15b0915f303ed2cd4f28bd01494ec9c881f1b7b654028caa373', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_claim.sql', 'repeatable', 'f2ea7679666c0f0e9ec0dbc9eed23ea7cefec748e682164e1749c58bfdbdfa85', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3873,13 +3875,30 @@ create or replace function forebay._has_caps(p_agent forebay.agents)
     security invoker
 as $function$
 -- Whether money could keep a task of the agent from starting: the agent has a cap, or any customer has.
-select p_agent.max_usd_per_day is not null
-    or exists (select from forebay.customers as c where c.max_usd_per_day is not null);
+select p_agent.max_usd_per_day is not null or forebay._has_customer_caps();
 $function$;
 
 comment on function forebay._has_caps is 'Whether money could keep a task of the agent from starting: the agent has a cap, or any customer has.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_has_caps.sql', 'repeatable', 'a8c683dbce9ab59eb7581e6f69e054759d268b9b003b3b62c9e404928ca8becd', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_has_caps.sql', 'repeatable', 'eda43002613c8801c421a951a218f37de5177758c99ed14f625cd46fc6d996ea', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_has_customer_caps.sql
+create or replace function forebay._has_customer_caps()
+    returns boolean
+    language sql
+    stable
+    security invoker
+as $function$
+-- Whether any customer has a cap.
+select exists (select from forebay.customers as c where c.max_usd_per_day is not null);
+$function$;
+
+comment on function forebay._has_customer_caps is 'Whether any customer has a cap.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_has_customer_caps.sql', 'repeatable', 'fa0f282b634a95a74c0c3df22688ce0d1173a7a8cb09657716043c0eca79e1bb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3967,7 +3986,7 @@ begin
             interval '1 day'
         into v_fit
         from unnest(p_caps) as c
-        where (c.customer is null or c.customer = p_task.customer) and (c.has <= 0 or (p_task.uses).usd > c.has)
+        where (c.customer is null or c.customer = p_task.customer) and forebay._is_short(c, (p_task.uses).usd)
         order by c.customer nulls last
         limit 1;
     end if;
@@ -3987,7 +4006,7 @@ $function$;
 
 comment on function forebay._hindrance is 'What keeps the task from starting, given what is left of the agent''s bucket, of its quotas and of the caps; reason null: nothing.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_hindrance.sql', 'repeatable', '5ab38ef68c994195582de90ee197cc6d553dc72976c9b89f01cdc27eb2efd0af', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_hindrance.sql', 'repeatable', 'a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4227,6 +4246,24 @@ $function$;
 comment on function forebay._is_limited is 'Whether admission for the agent has anything to count, and so needs the agent''s lock.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_is_limited.sql', 'repeatable', '52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_is_short.sql
+create or replace function forebay._is_short(p_cap forebay.spend_cap, p_usd numeric)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether a cap leaves too little for a task that is expected to cost p_usd; one that is used up leaves nothing to any.
+select (p_cap).has <= 0 or p_usd > (p_cap).has;
+$function$;
+
+comment on function forebay._is_short is 'Whether a cap leaves too little for a task that is expected to cost p_usd; one that is used up leaves nothing to any.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_short.sql', 'repeatable', '15d04d7db6744274e43792fa086c9aa72701296182ab8938595601ba8030baf7', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8031,14 +8068,14 @@ begin
         inner join forebay._caps(p_agent, array(select distinct w.customer from unnest(p_line) as w), p_now) as c
             on c.customer = l.customer
         group by c.customer
-        having bool_or(c.has <= 0 or (l.uses).usd > c.has) and not bool_or(l.place = any(p_places))
+        having bool_or(forebay._is_short(c, (l.uses).usd)) and not bool_or(l.place = any(p_places))
     );
 end;
 $function$;
 
 comment on function forebay._short_customers is 'The customers in p_line whose cap leaves too little for a task of theirs, and of whom nothing starts at p_places.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_short_customers.sql', 'repeatable', '02ab46d55584b4a9e6bc876b1f6b893909ca344ea910caf93c7eb79099d1aa54', '0.2.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_short_customers.sql', 'repeatable', 'c6d6c9f25c32afe038f7c87f83b9d4293e8ff5599935941da3558297df6104cb', '0.2.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
