@@ -1,0 +1,1 @@
+"""The two web apps: intake for people who upload, the orchestrator for operators."""

@@ -1,0 +1,6 @@
+"""The rows that the stored functions return: one dataclass per composite type, same field names.
+
+Times are aware datetimes, None where there is none yet; 'infinity' is `datetime.max` in UTC.
+"""
+
+from forebay.rows.queue import *  # noqa: F403
