@@ -4,6 +4,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from pypdf import PdfWriter
 
 from forebay_agents.pages import Box, Page
@@ -303,6 +304,31 @@ def test_a_page_is_drawn_as_it_is_shown(tmp_path: Path) -> None:
         png = reader.image(1, dpi=300)
     width = int.from_bytes(png[16:20], "big")
     assert width * width <= 1.01 * rendering.PIXELS
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+@pytest.mark.parametrize(
+    "matrix", [b"1 0 0 1 0 0", b"0 1 -1 0 600 0", b"-1 0 0 -1 600 800", b"0 -1 1 0 0 800"]
+)
+def test_words_are_drawn_where_their_boxes_are(
+    rotation: int, matrix: bytes, tmp_path: Path
+) -> None:
+    """A page drawn with the rotation that it was read with shows its words in their boxes."""
+    path = tmp_path / "page.pdf"
+    words = [(50, 500, "Date: 2026-03-01"), (50, 400, "below")]
+    path.write_bytes(pdf([matrix + b" cm " + text(*words)], b"/Rotate %d" % rotation))
+    with Reader(path, RecordedAttempt({})) as reader:
+        page = reader.page(1)
+        png = reader.image(1, dpi=72, rotation=page.rotation)
+    picture = Image.open(BytesIO(png)).convert("L")
+    assert picture.size == (page.width, page.height)
+    for row in page.rows:
+        box = (int(edge) for edge in row[0].box)
+        assert picture.crop(tuple(box)).getextrema()[0] < 128
+    for row in page.rows:
+        left, top, right, bottom = row[0].box
+        picture.paste(255, (int(left) - 3, int(top) - 3, int(right) + 3, int(bottom) + 3))
+    assert picture.getextrema()[0] > 200
 
 
 def test_many_files_are_inspected_by_one_child(tmp_path: Path) -> None:

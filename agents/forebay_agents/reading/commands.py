@@ -78,11 +78,11 @@ class Commands:
             raise PageFailed(f"OCR of page {number} failed.") from error
         return {"page": as_json(page)}
 
-    def do_image(self, number: int, dpi: int) -> dict[str, Any]:
+    def do_image(self, number: int, dpi: int, rotation: int | None) -> dict[str, Any]:
         """Draw a page as PNG."""
         content = io.BytesIO()
         try:
-            self._open.image(number, dpi).save(content, "PNG")
+            self._open.image(number, dpi, rotation).save(content, "PNG")
         except PdfiumError as error:
             raise PageFailed(f"Drawing page {number} failed.") from error
         return {"image": wire.from_bytes(content.getvalue())}

@@ -18,7 +18,7 @@ from forebay_agents.reading.drawings import Drawings
 from forebay_agents.reading.errors import DocumentError
 from forebay_agents.reading.geometry import Frame
 from forebay_agents.reading.grids import tables
-from forebay_agents.reading.rendering import Paper, draw
+from forebay_agents.reading.rendering import Paper, draw, turned
 from forebay_agents.reading.rows import lay_out
 
 OUTLINES = 500
@@ -84,10 +84,11 @@ class Pdf:
         with closing(self._pdf[number - 1]) as page, closing(page.get_textpage()) as textpage:
             return str(textpage.get_text_range())
 
-    def image(self, number: int, dpi: int) -> Image.Image:
-        """Draw a page as shown, with `dpi` dots per inch or fewer."""
+    def image(self, number: int, dpi: int, rotation: int | None = None) -> Image.Image:
+        """Draw a page with `dpi` dots per inch or fewer, as shown, or turned as `rotation` says."""
         with closing(self._pdf[number - 1]) as page:
-            return draw(page, dpi / 72)
+            turn = 0 if rotation is None else rotation - page.get_rotation()
+            return turned(draw(page, dpi / 72), turn)
 
     def frame(self, number: int) -> Frame:
         """Return how a page is shown."""

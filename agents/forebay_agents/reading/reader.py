@@ -99,9 +99,13 @@ class Reader:
         seconds = self._limits.seconds_per_ocr_page
         return from_json(self._made(command, seconds, f"OCR of page {number}")["page"])
 
-    def image(self, number: int, dpi: int = 150) -> bytes:
-        """Draw one page as PNG; raises PageFailed."""
-        command = {"do": "image", "number": number, "dpi": dpi}
+    def image(self, number: int, dpi: int = 150, rotation: int | None = None) -> bytes:
+        """Draw one page as PNG; raises PageFailed.
+
+        It is drawn as the PDF shows it, or turned by `rotation`, which a page that was read has:
+        then the boxes of its words are where the picture shows them.
+        """
+        command = {"do": "image", "number": number, "dpi": dpi, "rotation": rotation}
         seconds = self._limits.seconds_per_page
         return wire.to_bytes(self._made(command, seconds, f"Drawing page {number}")["image"])
 

@@ -23,6 +23,11 @@ def draw(page: Any, scale: float) -> Image.Image:
     return picture
 
 
+def turned(picture: Image.Image, angle: int) -> Image.Image:
+    """Return a picture turned clockwise."""
+    return picture.rotate(-angle % 360, expand=True)
+
+
 class Paper:
     """The page as a picture, drawn when it is first asked about."""
 
@@ -34,8 +39,8 @@ class Paper:
     def is_blank(self, box: Box) -> bool:
         """Tell whether the page shows one colour only in this box."""
         if self._picture is None:
-            turned = (self._frame.rotation - self._page.get_rotation()) % 360
-            self._picture = draw(self._page, 2.0).rotate(-turned, expand=True).convert("L")
+            angle = self._frame.rotation - self._page.get_rotation()
+            self._picture = turned(draw(self._page, 2.0), angle).convert("L")
         across = self._picture.width / max(self._frame.width, 1.0)
         down = self._picture.height / max(self._frame.height, 1.0)
         left, top, right, bottom = box
