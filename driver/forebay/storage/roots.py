@@ -1,6 +1,7 @@
 """Which storages documents are read from: one rule for all that read them."""
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from forebay.errors import MissingSettingError
@@ -13,9 +14,9 @@ ROOTS = "FOREBAY_STORAGE_ROOTS"
 """The setting: folders that documents are read from, separated as in PATH."""
 
 
-def roots() -> list[Storage]:
+def roots(environment: Mapping[str, str] = os.environ) -> list[Storage]:
     """Return the storages that the setting names, in its order; raises MissingSettingError."""
-    named = [root for root in text(os.environ, ROOTS).split(os.pathsep) if root]
+    named = [root for root in text(environment, ROOTS).split(os.pathsep) if root]
     if not named:
         raise MissingSettingError(
             f"{ROOTS} is not set: set it to the folders that documents may be read from."
@@ -23,8 +24,8 @@ def roots() -> list[Storage]:
     return [FolderStorage(Path(root)) for root in named]
 
 
-def locate(document: str) -> tuple[Storage, str]:
-    """Return the storage that holds `document`, and its name there.
+def locate(document: str, among: Sequence[Storage] | None = None) -> tuple[Storage, str]:
+    """Return the storage that holds `document`, and its name there: one of the roots by default.
 
     It is a path relative to a root, or an absolute one below a root. The first root that holds it
     wins; a file that does not exist is located in the first root that could hold it. Raises
@@ -32,7 +33,7 @@ def locate(document: str) -> tuple[Storage, str]:
     there, and MissingSettingError.
     """
     places: list[tuple[Storage, str]] = []
-    for storage in roots():
+    for storage in roots() if among is None else among:
         try:
             places.append((storage, storage.name(document)))
         except StorageError:
