@@ -2,12 +2,13 @@
 
 What the agent returns is the result; `Reject` and `Retry` say what kind of failure it is, and any
 other exception is the agent's bug. The report goes through `complete` or `fail` and is then
-repeated through `callback`: either alone is enough.
+repeated as a callback, over HTTP where a receiver is set up: either alone is enough.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -19,6 +20,7 @@ import psycopg
 
 from forebay import acceptance
 from forebay import agent as agents
+from forebay.callbacks import Callbacks
 from forebay.calls import agent as calls
 from forebay.errors import ConnectError, ForebayError, InvalidDocumentError, TooLargeError
 from forebay.failures import Failure
@@ -36,18 +38,22 @@ Outcome = agents.Result | Failure
 def run_attempt(attempt: RunningAttempt) -> bool:
     """Run the attempt's agent and report; return False if it was stopped and nothing is reported.
 
-    The report is tried until the attempt's deadline; then the last error is raised.
+    The report is tried until the attempt's deadline; then the last error is raised. While the
+    database is away from here, the callback's receiver may take it.
     """
     outcome = _outcome(attempt)
     if outcome is None:
         attempt.send_usage()
         return False
+    callbacks = Callbacks.from_settings(attempt.cancelled)
     try:
-        reported = _report(attempt, outcome)
+        reported = _report(attempt, outcome, callbacks)
         if isinstance(reported, agents.Result):
             acceptance.notify(reported.accepted)
-        _repeat(attempt, reported)
+        _repeat(attempt, reported, callbacks)
     finally:
+        if callbacks:
+            callbacks.close()
         attempt.close()
     return True
 
@@ -79,12 +85,13 @@ def _load(name: str) -> Callable[[agents.Attempt], agents.Result]:
     return function
 
 
-def _report(attempt: RunningAttempt, outcome: Outcome) -> Outcome:
+def _report(attempt: RunningAttempt, outcome: Outcome, callbacks: Callbacks | None) -> Outcome:
     """Report the outcome until it is accepted, and return what was reported in the end.
 
     A result that cannot be stored becomes a failure for good: another attempt would end the same.
     """
     tries = 0
+    taken: threading.Event | None = None
     while True:
         try:
             _send(attempt, outcome)
@@ -97,6 +104,10 @@ def _report(attempt: RunningAttempt, outcome: Outcome) -> Outcome:
             else:
                 raise
         except AWAY as error:
+            if callbacks and taken is None:
+                taken = callbacks.begin(_event(attempt, outcome))
+            if taken and taken.is_set():
+                return outcome
             if not _may_pass(error) or attempt.seconds_left() <= 0:
                 raise
             log.warning("report_delayed", error=type(error).__name__)
@@ -122,8 +133,11 @@ def _send(attempt: RunningAttempt, outcome: Outcome) -> None:
             )
 
 
-def _repeat(attempt: RunningAttempt, outcome: Outcome) -> None:
-    """Repeat the accepted report through `callback`; that it fails changes nothing."""
+def _repeat(attempt: RunningAttempt, outcome: Outcome, callbacks: Callbacks | None) -> None:
+    """Repeat the accepted report as a callback; that it fails changes nothing."""
+    if callbacks:
+        callbacks.send(_event(attempt, outcome))
+        return
     try:
         calls.callback(attempt.connection(), event=_event(attempt, outcome))
     except (psycopg.Error, ForebayError) as error:

@@ -1,0 +1,119 @@
+"""The sender of callbacks: what an attempt reports, told to the orchestrator over HTTP as well.
+
+It is set up by FOREBAY_CALLBACK_URL and FOREBAY_CALLBACK_SECRETS. A receiver that is away costs the
+attempt's process a few seconds and nothing else: what was reported stays as it is.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import time
+from collections.abc import Callable
+from itertools import chain, repeat
+from typing import Any
+
+from forebay import jsonb
+from forebay.errors import ForebayError, SettingError
+from forebay.logs import EventLog, first_line
+from forebay.settings import number
+from forebay.webhooks import NotDelivered, Receiver
+
+log = EventLog(__name__)
+
+URL = "FOREBAY_CALLBACK_URL"
+SECRETS = "FOREBAY_CALLBACK_SECRETS"
+SECONDS = "FOREBAY_CALLBACK_SECONDS"
+PATIENCE = 15.0  # seconds in which a callback is tried, unless SECONDS says another number
+TRY_SECONDS = 5.0  # that one try may take
+WAITS = (0.2, 0.5, 1.0, 2.0)  # seconds between tries; the last one repeats
+LOOK_EVERY = 0.1  # seconds between two looks at whether to stop
+
+
+class Callbacks:
+    """Send the events of an attempt to the receiver. Failures are logged, never raised.
+
+    Nothing is tried again once `is_stopped` says so. Close it when nothing is to be sent any more.
+    """
+
+    def __init__(
+        self, receiver: Receiver, is_stopped: Callable[[], bool], patience: float = PATIENCE
+    ) -> None:
+        self._receiver = receiver
+        self._is_stopped = is_stopped
+        self._patience = patience
+        self._closed = threading.Event()
+
+    @classmethod
+    def from_settings(cls, is_stopped: Callable[[], bool]) -> Callbacks | None:
+        """Return what the environment sets up; None where it sets up nothing, or wrongly.
+
+        What is wrong is logged: a report must not depend on it.
+        """
+        try:
+            receiver = Receiver.read(os.environ, URL, SECRETS)
+            patience = number(os.environ, SECONDS, PATIENCE, least=0, most=3600)
+        except SettingError as error:
+            log.warning("callbacks_off", reason=first_line(error))
+            return None
+        return cls(receiver, is_stopped, patience) if receiver else None
+
+    def send(self, event: dict[str, Any]) -> bool:
+        """Post the event until it is taken, and tell whether it was.
+
+        It ends sooner when it is refused for good, when time is up, or on a stop.
+        """
+        return self._send(event, time.monotonic() + self._patience)
+
+    def begin(self, event: dict[str, Any]) -> threading.Event:
+        """Send the event beside the caller, without end; what is returned is set once it is taken.
+
+        For a report that has no other way: it may wait for the receiver as long as its attempt.
+        """
+        taken = threading.Event()
+
+        def work() -> None:
+            if self._send(event, math.inf):
+                taken.set()
+
+        threading.Thread(target=work, name="callback", daemon=True).start()
+        return taken
+
+    def close(self) -> None:
+        """Try nothing any more."""
+        self._closed.set()
+
+    def _send(self, event: dict[str, Any], give_up_at: float) -> bool:
+        waits = chain(WAITS, repeat(WAITS[-1]))
+        while True:
+            try:
+                return self._post(event, min(TRY_SECONDS, give_up_at - time.monotonic()))
+            except NotDelivered as error:
+                pause = max(error.retry_after, next(waits))
+                is_over = error.is_final or time.monotonic() + pause >= give_up_at
+            if is_over or not self._rested(pause):
+                return False
+
+    def _post(self, event: dict[str, Any], seconds: float) -> bool:
+        """Return True once it is taken, False for what is no JSON; raises NotDelivered."""
+        message_id = f"{event['type']}.{event['data']['attempt_id']}"
+        try:
+            body = jsonb.dump_safe("event", event)
+            self._receiver.post(message_id, body, seconds=seconds)
+        except ForebayError as error:
+            log.warning("callback_not_sent", message=message_id, reason=first_line(error))
+            return False
+        except NotDelivered as error:
+            name = "callback_refused" if error.is_final else "callback_delayed"
+            log.warning(name, message=message_id, reason=first_line(error))
+            raise
+        return True
+
+    def _rested(self, seconds: float) -> bool:
+        """Wait so long; return False at once on a stop."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if self._is_stopped() or self._closed.wait(min(left, LOOK_EVERY)):
+                return False
+        return True

@@ -1,0 +1,181 @@
+"""Messages as Standard Webhooks has them: signed, posted once, and what the receiver said.
+
+Whoever sends decides when to try again, always under the same message id: receivers know by it what
+they have had before. No body is ever logged or repeated in an error.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.message import Message
+from http.client import HTTPException
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import urlsplit
+
+from forebay.errors import MissingSettingError, SettingError
+from forebay.settings import text
+
+SECRET_PREFIX = "whsec_"
+LEAST_SECRET = 16  # bytes
+MOST_SECRETS = 2
+LONGEST_ANSWER = 4096  # bytes that are read of what a receiver says
+LONGEST_REASON = 200  # characters of it that are told
+MAY_PASS = {408, 425, 429}  # besides every 5xx
+
+
+class NotDelivered(Exception):
+    """The receiver did not take the message.
+
+    `is_final` says that another try would end the same; `retry_after` is how many seconds the
+    receiver asks to be left alone.
+    """
+
+    def __init__(self, reason: str, *, is_final: bool, retry_after: float = 0) -> None:
+        super().__init__(reason)
+        self.is_final = is_final
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """Where messages go, and what they are signed with: each secret gives a signature."""
+
+    url: str
+    secrets: tuple[str, ...] = field(repr=False)
+
+    @classmethod
+    def read(
+        cls, environment: Mapping[str, str], url_name: str, secrets_name: str
+    ) -> Receiver | None:
+        """Return the receiver that these variables name; None where no address is set.
+
+        Raises SettingError for an address without a secret, for what is no address or secret, and
+        where the package that signs is not installed.
+        """
+        url = text(environment, url_name)
+        if not url:
+            return None
+        if find_spec("standardwebhooks") is None:
+            raise SettingError(
+                f"{url_name} needs more: install it with pip install standardwebhooks."
+            )
+        if not _is_address(url):
+            raise SettingError(f"{url_name} is no address: set it to https://host/path.")
+        secrets = read_secrets(environment, secrets_name)
+        if not secrets:
+            raise MissingSettingError(
+                f"{secrets_name} is not set: messages to {url_name} are signed with it."
+            )
+        return cls(url, secrets)
+
+    def post(self, message_id: str, body: str, *, seconds: float) -> None:
+        """Sign the body and post it; return when the receiver has taken it.
+
+        Raises NotDelivered, at the latest after so many seconds. Redirects are not followed.
+        """
+        request = urllib.request.Request(
+            self.url, data=body.encode(), headers=self._headers(message_id, body), method="POST"
+        )
+        failures: list[NotDelivered | None] = []
+        # A thread, since a receiver that sends a byte now and then outlasts any socket's timeout.
+        thread = threading.Thread(
+            target=lambda: failures.append(_failure(request, seconds)), daemon=True
+        )
+        thread.start()
+        thread.join(seconds)
+        if not failures:
+            raise NotDelivered(f"no answer within {seconds:.1f} s", is_final=False)
+        if failures[0]:
+            raise failures[0]
+
+    def _headers(self, message_id: str, body: str) -> dict[str, str]:
+        from standardwebhooks import Webhook
+
+        now = datetime.now(UTC)
+        signatures = [Webhook(secret).sign(message_id, now, body) for secret in self.secrets]
+        return {
+            "Content-Type": "application/json",
+            "User-Agent": "forebay",
+            "webhook-id": message_id,
+            "webhook-timestamp": str(int(now.timestamp())),
+            "webhook-signature": " ".join(signatures),
+        }
+
+
+def read_secrets(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """Return the one or two secrets of a variable, the newest first; raise SettingError."""
+    secrets = tuple(text(environment, name).replace(",", " ").split())
+    if len(secrets) > MOST_SECRETS:
+        raise SettingError(f"{name} holds {len(secrets)} secrets: keep the newest two.")
+    if not all(map(_is_secret, secrets)):
+        raise SettingError(
+            f"{name} holds what is no secret: write {SECRET_PREFIX} and then the base64 of"
+            f" {LEAST_SECRET} or more random bytes."
+        )
+    return secrets
+
+
+def _is_secret(secret: str) -> bool:
+    try:
+        key = base64.b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return secret.startswith(SECRET_PREFIX) and len(key) >= LEAST_SECRET
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_arguments: Any, **_named: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirect)
+
+
+def _failure(request: urllib.request.Request, seconds: float) -> NotDelivered | None:
+    try:
+        with _OPENER.open(request, timeout=seconds):
+            return None
+    except urllib.error.HTTPError as error:
+        with error:
+            is_final = error.code < 500 and error.code not in MAY_PASS
+            return NotDelivered(
+                f"the receiver answered {error.code}{_said(error)}",
+                is_final=is_final,
+                retry_after=_retry_after(error.headers),
+            )
+    except (OSError, HTTPException) as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        return NotDelivered(f"the receiver cannot be reached ({reason})", is_final=False)
+
+
+def _said(error: urllib.error.HTTPError) -> str:
+    """Return the reason in the receiver's answer, if it is of our form."""
+    try:
+        answer = json.loads(error.read(LONGEST_ANSWER))
+    except (OSError, HTTPException, ValueError, RecursionError):
+        return ""
+    said = answer.get("error") if isinstance(answer, dict) else None
+    return f": {said[:LONGEST_REASON]}" if isinstance(said, str) else ""
+
+
+def _retry_after(headers: Message) -> float:
+    """Return the seconds of Retry-After; 0 for a date, which is rare, and for nonsense."""
+    said = headers.get("Retry-After", "").strip()
+    return float(said) if said.isascii() and said.isdigit() and len(said) < 10 else 0
