@@ -26,6 +26,7 @@ from psycopg import sql
 
 from apps.support.browser import DESKTOP, Chromium, Complaints, chromium, new_page
 from apps.support.busy import Busy, make_busy
+from apps.support.documents import ReadBatch, Samples, read_samples, store_batch
 from apps.support.people import logged_in, write_people
 from apps.support.serving import Served, Which, served
 from conftest import Connect
@@ -81,6 +82,17 @@ def busy(superuser: psycopg.Connection, connect: Connect) -> Busy:
     return make_busy(superuser, connect("all"))
 
 
+@pytest.fixture(scope="session")
+def _samples(tmp_path_factory: pytest.TempPathFactory) -> Samples:
+    return read_samples(tmp_path_factory.mktemp("read"))
+
+
+@pytest.fixture
+def read_batch(intake: Served, connect: Connect, _samples: Samples) -> ReadBatch:
+    """Put a batch of Alice's into intake, of documents that have been read: PDFs and results."""
+    return store_batch(connect("all"), intake.storage, _samples)
+
+
 @pytest.fixture
 def client() -> Iterator[ClientOf]:
     """Return a function: client(app, "oscar") is an HTTP client in which Oscar has logged in."""
@@ -93,15 +105,16 @@ def client() -> Iterator[ClientOf]:
 
 
 @pytest.fixture(scope="session")
-def _chromium() -> Iterator[Chromium]:
+def chromium_process() -> Iterator[Chromium]:
+    """Run one browser for all tests of this process."""
     with chromium() as lent:
         yield lent
 
 
 @pytest.fixture
-def browser(_chromium: Chromium) -> Iterator[Browser]:
+def browser(chromium_process: Chromium) -> Iterator[Browser]:
     """Lend the browser; what the test opens is closed after it."""
-    with _chromium.in_use() as browser:
+    with chromium_process.in_use() as browser:
         yield browser
 
 
