@@ -6,6 +6,9 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	&& echo $$python && break; done)
 PIP = .venv/bin/python -m pip --disable-pip-version-check --quiet
 
+# How many processes run tests, each with a Postgres and a browser of its own.
+WORKERS ?= 2
+
 # As it was written, through the environment: a folder's name may hold quotes, $ and `.
 override export PDFS := $(value PDFS)
 
@@ -18,11 +21,11 @@ help: # List the targets
 demo: .venv/demo.stamp # Turn sample PDFs into results, or those of a folder: make demo PDFS=~/folder
 	@.venv/bin/forebay demo $(if $(PDFS),--pdfs "$$PDFS")
 
-test: .venv/dev.stamp # Run every test but the long ones; set FOREBAY_PG_BIN for another Postgres
-	@.venv/bin/python -m pytest
+test: .venv/dev.stamp # Run every test but the long ones; some: make test ARGS='tests/apps -k upload'
+	@.venv/bin/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-long: .venv/dev.stamp # Run the long tests: the full matrix of races and the long model runs
-	@.venv/bin/python -m pytest -m long --timeout 3600
+	@.venv/bin/python -m pytest -m long --timeout 3600 -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: .venv/dev.stamp # Check style, types and SQL; change nothing
 	.venv/bin/ruff check
