@@ -9,7 +9,9 @@ forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_view
 -- submitter: hands in work, and looks after its own batches
 grant execute on function
 forebay.open_batch, forebay.enqueue, forebay.enqueue_many,
-forebay.batch_tasks, forebay.cancel_batch, forebay.retry_batch
+forebay.open_upload, forebay.finish_upload, forebay.drop_upload, forebay.list_uploads, forebay.submit_uploads,
+forebay.own_batches, forebay.batch_tasks, forebay.batch_results, forebay.batch_outlook, forebay.batch_explanations,
+forebay.cancel_batch, forebay.retry_batch
 to forebay_submitter;
 
 -- worker: claims, keeps leases, launches runs
@@ -39,10 +41,15 @@ forebay.list_prices, forebay.health
 to forebay_viewer;
 
 -- reader: sees documents and results
-grant execute on function forebay.task_result to forebay_reader;
+grant execute on function
+forebay.task_result, forebay.read_batch_tasks, forebay.read_batch_results, forebay.read_batch_outlook,
+forebay.read_batch_explanations
+to forebay_reader;
 
 -- upkeep: what a timer calls
-grant execute on function forebay.sweep to forebay_upkeep;
+grant execute on function
+forebay.sweep, forebay.uploads_to_clean, forebay.uploads_cleaned
+to forebay_upkeep;
 
 -- everybody: which release is installed, and what time it is there
 grant execute on function forebay.schema_version, forebay.server_time to

@@ -3,13 +3,15 @@
     ForebayError
     ├── StateMovedError            409: the state is not what the caller thinks
     │   ├── IdempotencyKeyReusedError   QF201
-    │   └── RunAlreadyRecordedError     QF202
+    │   ├── RunAlreadyRecordedError     QF202
+    │   └── UploadSubmittedError        QF203
     ├── NotFoundError              404: no such thing
     │   ├── UnknownAgentError           QF301
     │   ├── UnknownBatchError           QF302
     │   ├── UnknownTaskError            QF303
     │   ├── UnknownAttemptError         QF304
-    │   └── UnknownQuotaError           QF305
+    │   ├── UnknownQuotaError           QF305
+    │   └── UnknownUploadError          QF306
     ├── RefusedError               403: a limit or a policy says no
     │   ├── InstallationClosedError     QF401
     │   ├── TooLargeError               QF402
@@ -58,6 +60,12 @@ class RunAlreadyRecordedError(StateMovedError):
     sqlstate = "QF202"
 
 
+class UploadSubmittedError(StateMovedError):
+    """The upload is in a batch already: look at that batch, or upload the file again."""
+
+    sqlstate = "QF203"
+
+
 class NotFoundError(ForebayError):
     """There is no such thing: correct the name or id; trying again does not help."""
 
@@ -90,6 +98,12 @@ class UnknownQuotaError(NotFoundError):
     """No quota has this name: register it first, or correct the name."""
 
     sqlstate = "QF305"
+
+
+class UnknownUploadError(NotFoundError):
+    """No upload of yours has this id, or it was dropped or is not stored: upload the file again."""
+
+    sqlstate = "QF306"
 
 
 class RefusedError(ForebayError):
@@ -151,11 +165,13 @@ class MissingSettingError(SettingError):
 BY_SQLSTATE: dict[str, type[ForebayError]] = {
     "QF201": IdempotencyKeyReusedError,
     "QF202": RunAlreadyRecordedError,
+    "QF203": UploadSubmittedError,
     "QF301": UnknownAgentError,
     "QF302": UnknownBatchError,
     "QF303": UnknownTaskError,
     "QF304": UnknownAttemptError,
     "QF305": UnknownQuotaError,
+    "QF306": UnknownUploadError,
     "QF401": InstallationClosedError,
     "QF402": TooLargeError,
     "QF403": LineFullError,

@@ -1,27 +1,26 @@
-create or replace function forebay.batch_tasks(p_batch_id bigint, p_actor text)
+create or replace function forebay.batch_tasks(
+    p_batch_id      bigint,
+    p_actor         text,
+    p_statuses      text[] default null,
+    p_after_task_id bigint default null,
+    p_limit         integer default 10000
+)
     returns setof forebay.batch_task
     language plpgsql
     stable
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
--- List the tasks of p_actor's batch, without their results.
+-- List the tasks of p_actor's batch, without their results: the next page is that after the last id of this one.
 --
--- Returns    one row a task, by id
--- Errors     22023  an argument is null
+-- Returns    one row a task, by id; progress is that of the attempt that runs, llm_usd null while nothing of it is known
+-- Errors     22023  p_batch_id or p_actor is null, a status does not exist, or p_limit is not from 1 to 10,000
 --            QF302  p_actor has no such batch
 -- Called by  forebay_submitter
 begin
     perform forebay._own_batch(p_batch_id, p_actor);
-    return query
-    select
-        t.task_id, t.agent, t.status, t.priority::integer, t.payload, t.attempt_count, a.progress_done, a.progress_total,
-        t.confidence, t.error, t.created_at, t.finished_at
-    from forebay.tasks as t
-    left join forebay.task_attempts as a on a.attempt_id = t.attempt_id
-    where t.batch_id = p_batch_id
-    order by t.task_id;
+    return query select * from forebay._batch_tasks(p_batch_id, p_statuses, p_after_task_id, p_limit);
 end;
 $function$;
 
-comment on function forebay.batch_tasks is 'List the tasks of p_actor''s batch, without their results.';
+comment on function forebay.batch_tasks is 'List the tasks of p_actor''s batch, without their results: the next page is that after the last id of this one.';

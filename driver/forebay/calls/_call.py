@@ -27,6 +27,7 @@ from typing import (
     get_type_hints,
     overload,
 )
+from uuid import UUID
 
 from psycopg import AsyncConnection, Connection
 from psycopg.abc import Buffer
@@ -55,6 +56,7 @@ SQL_TYPES = {
     Decimal: "numeric",
     datetime: "timestamptz",
     timedelta: "interval",
+    UUID: "uuid",
 }
 
 

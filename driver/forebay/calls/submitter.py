@@ -1,11 +1,26 @@
-"""What a submitter calls (role forebay_submitter): open batches, enqueue, follow a batch."""
+"""What a submitter calls (role forebay_submitter): upload, open batches, enqueue, follow a batch.
+
+`actor` is the person on whose behalf it is called: somebody else's batches and uploads answer as if
+they did not exist.
+"""
 
 # mypy: disable-error-code="empty-body"
 
+from collections.abc import Sequence
 from datetime import datetime
+from uuid import UUID
 
 from forebay.calls._call import AnyConnection, Integer, Json, JsonList, stored
-from forebay.rows import BatchTask, EnqueuedTask, TaskEffect
+from forebay.rows import (
+    BatchOutlook,
+    BatchProgress,
+    BatchResult,
+    BatchTask,
+    EnqueuedTask,
+    StoredUpload,
+    TaskEffect,
+    TaskExplanation,
+)
 
 
 @stored
@@ -53,8 +68,61 @@ def enqueue_many(
 
 
 @stored
-def batch_tasks(connection: AnyConnection, *, batch_id: int, actor: str) -> list[BatchTask]:
-    """Return the tasks of the actor's batch; raises UnknownBatchError for somebody else's."""
+def own_batches(
+    connection: AnyConnection,
+    *,
+    actor: str,
+    before_batch_id: int | None = None,
+    limit: Integer = 50,
+) -> list[BatchProgress]:
+    """Return the actor's batches, the newest first; the next page is before this one's last id."""
+
+
+@stored
+def batch_tasks(
+    connection: AnyConnection,
+    *,
+    batch_id: int,
+    actor: str,
+    statuses: Sequence[str] | None = None,
+    after_task_id: int | None = None,
+    limit: Integer = 10000,
+) -> list[BatchTask]:
+    """Return the tasks of the actor's batch, by id; the next page is after this one's last id.
+
+    Raises UnknownBatchError for somebody else's.
+    """
+
+
+@stored
+def batch_results(
+    connection: AnyConnection,
+    *,
+    batch_id: int,
+    actor: str,
+    task_ids: Sequence[int] | None = None,
+    after_task_id: int | None = None,
+    limit: Integer = 1000,
+) -> list[BatchResult]:
+    """Return what went into tasks of the actor's batch and came out, by id, paged as `batch_tasks`.
+
+    A result has up to 1 MiB: ask for few at a time. Raises UnknownBatchError.
+    """
+
+
+@stored
+def batch_outlook(connection: AnyConnection, *, batch_id: int, actor: str) -> BatchOutlook:
+    """Return how far the actor's batch is, and how long it will take. Raises UnknownBatchError."""
+
+
+@stored
+def batch_explanations(
+    connection: AnyConnection, *, batch_id: int, actor: str, task_ids: Sequence[int]
+) -> list[TaskExplanation]:
+    """Return why those of up to 200 tasks of the actor's batch wait that do, by id.
+
+    Raises UnknownBatchError.
+    """
 
 
 @stored
@@ -71,4 +139,61 @@ def retry_batch(
     """Put the failed and cancelled tasks of the actor's batch back in line; one row a task.
 
     Raises UnknownBatchError.
+    """
+
+
+@stored
+def open_upload(connection: AnyConnection, *, upload_id: UUID, name: str, actor: str) -> str:
+    """Take note of a file before it is written, and return its name in the storage.
+
+    Commit before the first byte. The same id again begins it anew. Raises UploadSubmittedError, and
+    UnknownUploadError for one that was dropped or is somebody else's.
+    """
+
+
+@stored
+def finish_upload(
+    connection: AnyConnection,
+    *,
+    upload_id: UUID,
+    bytes_: int,
+    pages: Integer | None,
+    estimated_tokens: int | None,
+    actor: str,
+) -> None:
+    """Take note that the whole file is stored: it can be submitted from now on.
+
+    Raises UploadSubmittedError and UnknownUploadError; after the latter the file must not stay.
+    """
+
+
+@stored
+def drop_upload(connection: AnyConnection, *, upload_id: UUID, actor: str) -> str:
+    """Give a file up and return its name in the storage, for it to be removed after the commit.
+
+    Raises UploadSubmittedError and UnknownUploadError.
+    """
+
+
+@stored
+def list_uploads(connection: AnyConnection, *, actor: str) -> list[StoredUpload]:
+    """Return what the actor has stored and neither submitted nor dropped, the oldest first."""
+
+
+@stored
+def submit_uploads(
+    connection: AnyConnection,
+    *,
+    submission_key: str,
+    upload_ids: Sequence[UUID],
+    agent: str,
+    name: str,
+    actor: str,
+    customer: str | None = None,
+    priority: Integer = 0,
+) -> int:
+    """Submit uploads as one batch, all or none, and return its id; the same key gets it again.
+
+    Raises UnknownUploadError or UploadSubmittedError, which name the upload, UnknownAgentError,
+    LineFullError, and IdempotencyKeyReusedError for a key that other uploads were submitted under.
     """

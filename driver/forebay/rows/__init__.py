@@ -4,3 +4,4 @@ Times are aware datetimes, None where there is none yet; 'infinity' is `datetime
 """
 
 from forebay.rows.queue import *  # noqa: F403
+from forebay.rows.uploads import *  # noqa: F403

@@ -144,24 +144,6 @@ class ReprocessedTask:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchTask:
-    """A row of `batch_tasks`: one task of the caller's batch, without its result."""
-
-    task_id: int
-    agent: str
-    status: TaskStatus
-    priority: int
-    payload: Document
-    attempt_count: int
-    progress_done: int | None
-    progress_total: int | None
-    confidence: Decimal | None
-    error: Document | None
-    created_at: datetime
-    finished_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
 class BatchProgress:
     """The answer of `batch_progress`: counts by status; finished_at once nothing is left to do."""
 

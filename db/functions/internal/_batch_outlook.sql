@@ -1,0 +1,49 @@
+create or replace function forebay._batch_outlook(p_batch forebay.batches)
+    returns forebay.batch_outlook
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- How far the batch has come, what it has cost, and how long it will still take; of several agents the slowest decides.
+declare
+    v_now     timestamptz := forebay._now();
+    v_outlook forebay.batch_outlook;
+begin
+    select
+        p_batch.batch_id, p_batch.name, p_batch.customer, p_batch.owner,
+        coalesce(array_agg(distinct t.agent order by t.agent) filter (where t.agent is not null), '{}'),
+        p_batch.created_at, count(*),
+        count(*) filter (where t.status = 'enqueued'),
+        count(*) filter (where t.status = 'processing'),
+        count(*) filter (where t.status = 'completed'),
+        count(*) filter (where t.status = 'failed'),
+        count(*) filter (where t.status = 'cancelled'),
+        case when bool_and(t.finished_at is not null) then max(t.finished_at) end,
+        0, 0, null, null, null,
+        round((percentile_cont(0.5) within group (order by t.confidence) filter (where t.status = 'completed'))::numeric, 4),
+        forebay._known_usd(sum(t.cost_usd), sum(t.priced_attempts)),
+        coalesce(bool_and(t.priced_attempts = t.ended_attempts), true),
+        v_now
+    into v_outlook
+    from forebay.tasks as t
+    where t.batch_id = p_batch.batch_id;
+
+    if v_outlook.enqueued + v_outlook.processing > 0 then
+        select
+            sum(o.ahead), sum(o.tokens), sum(o.per_minute),
+            (array_agg(o.limited_by order by o.time_left desc nulls first, o.agent))[1],
+            case when bool_and(o.time_left is not null) then max(o.time_left) end
+        into v_outlook.ahead, v_outlook.remaining_tokens, v_outlook.per_minute, v_outlook.limited_by, v_outlook.time_left
+        from (
+            select names.agent, a.*
+            from unnest(v_outlook.agents) as names (agent)
+            cross join lateral forebay._agent_outlook(names.agent, p_batch.batch_id, v_now) as a
+            where a.is_needed
+        ) as o;
+    end if;
+    return v_outlook;
+end;
+$function$;
+
+comment on function forebay._batch_outlook is 'How far the batch has come, what it has cost, and how long it will still take; of several agents the slowest decides.';

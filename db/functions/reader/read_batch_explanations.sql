@@ -1,0 +1,20 @@
+create or replace function forebay.read_batch_explanations(p_batch_id bigint, p_task_ids bigint[])
+    returns setof forebay.task_explanation
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say why tasks of anybody's batch wait, as batch_explanations does for its owner.
+--
+-- Returns    one row for each of p_task_ids that is in the batch and waits, by id
+-- Errors     22023  an argument is null, or p_task_ids has more than 200 ids
+--            QF302  no such batch
+-- Called by  forebay_reader
+begin
+    perform forebay._get_batch(p_batch_id);
+    return query select * from forebay._batch_explanations(p_batch_id, p_task_ids);
+end;
+$function$;
+
+comment on function forebay.read_batch_explanations is 'Say why tasks of anybody''s batch wait, as batch_explanations does for its owner.';
