@@ -26,7 +26,7 @@ URL = "FOREBAY_CALLBACK_URL"
 SECRETS = "FOREBAY_CALLBACK_SECRETS"
 SECONDS = "FOREBAY_CALLBACK_SECONDS"
 PATIENCE = 15.0  # seconds in which a callback is tried, unless SECONDS says another number
-TRY_SECONDS = 5.0  # that one try may take
+TRY_SECONDS = 8.0  # that one try may take: a receiver without its database needs 5 to say so
 WAITS = (0.2, 0.5, 1.0, 2.0)  # seconds between tries; the last one repeats
 LOOK_EVERY = 0.1  # seconds between two looks at whether to stop
 

@@ -1,0 +1,152 @@
+"""POST /api/callbacks: what agents report over HTTP, signed as Standard Webhooks has it.
+
+The signature is over the raw bytes, so nothing is read of a body before it is known whose it is.
+The timestamp is part of it and may be 5 minutes off, either way. The same message again is harmless
+at any time: the stored function `callback` changes nothing twice, and so no message id is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import psycopg
+from fastapi import APIRouter, Request
+from psycopg_pool import PoolTimeout, TooManyRequests
+from standardwebhooks import Webhook, WebhookVerificationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse
+
+from forebay.callbacks import SECRETS
+from forebay.calls import agent as calls
+from forebay.errors import (
+    ForebayError,
+    InvalidDocumentError,
+    NotFoundError,
+    RefusedError,
+    StateMovedError,
+    TooLargeError,
+)
+from forebay.logs import EventLog
+from forebay.webhooks import read_secrets
+from forebay_apps.web.database import Connections
+from forebay_apps.web.errors import Refusal, problem
+
+log = EventLog(__name__)
+
+MAX_BYTES = 2 * 1024 * 1024
+BODY_SECONDS = 20.0  # for a body to arrive
+RETRY_AFTER = 2  # seconds, while the database is away
+HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
+LONGEST_ID = 100  # characters of a message id in the log
+TOO_COMPLEX = "54"  # the SQLSTATE class of what is nested or sized beyond a limit of Postgres
+FROM_DATABASE = (psycopg.Error, PoolTimeout, TooManyRequests, ForebayError)
+STATUSES: tuple[tuple[int, tuple[type[Exception], ...]], ...] = (
+    (404, (NotFoundError,)),
+    (409, (StateMovedError,)),
+    (413, (TooLargeError,)),
+    (403, (RefusedError,)),
+    (400, (InvalidDocumentError, psycopg.DataError, psycopg.IntegrityError)),
+)
+
+
+def callbacks(environment: Mapping[str, str], connections: Connections) -> APIRouter:
+    """Return the endpoint, which takes what one of the configured secrets has signed.
+
+    Raises SettingError.
+    """
+    webhooks = [Webhook(secret) for secret in read_secrets(environment, SECRETS)]
+    router = APIRouter()
+
+    def take(headers: Mapping[str, str], body: bytes) -> dict[str, str]:
+        return _taken(connections, _event(webhooks, headers, body))
+
+    @router.post("/api/callbacks", include_in_schema=False)
+    async def receive(request: Request) -> JSONResponse:
+        """Take in one event; 2xx says that it need not come again, and what the task's state is."""
+        try:
+            body = await _body(request)
+            answer = await run_in_threadpool(take, request.headers, body)
+        except Refusal as refusal:
+            return _refused(request, refusal, str(refusal))
+        except FROM_DATABASE as error:
+            return _refused(request, _refusal(error), type(error).__name__)
+        log.info("callback_taken", **answer)
+        return JSONResponse(answer)
+
+    return router
+
+
+async def _body(request: Request) -> bytes:
+    """Read the body, as far as the limit."""
+    if request.headers.get("content-encoding", "identity") != "identity":
+        raise Refusal(415, "Send the body as it is, without Content-Encoding.")
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > MAX_BYTES:
+                    raise Refusal(413, f"The body is larger than {MAX_BYTES:,} bytes.")
+    except TimeoutError:
+        raise Refusal(408, f"The body did not arrive within {BODY_SECONDS:.0f} seconds.") from None
+    except ClientDisconnect:
+        raise Refusal(400, "The body ended early.") from None
+    return bytes(body)
+
+
+def _event(webhooks: list[Webhook], headers: Mapping[str, str], body: bytes) -> Any:
+    """Return the JSON of a body that one of the secrets has signed."""
+    if not webhooks:
+        raise Refusal(403, f"No callbacks are taken here: {SECRETS} is not set.")
+    reason = "The signature is wrong."
+    for webhook in webhooks:
+        try:
+            webhook.verify(
+                body, {name: headers.get(name, "") for name in HEADERS}, json_parse=False
+            )
+            break
+        except WebhookVerificationError as error:
+            reason = f"{error}."
+        except ValueError:  # of the parts of the signature, or of a body that is no text
+            continue
+    else:
+        raise Refusal(401, reason)
+    try:
+        return json.loads(body.decode())
+    except (ValueError, RecursionError):
+        raise Refusal(400, "The body is not JSON, or nested too deep.") from None
+
+
+def _taken(connections: Connections, event: Any) -> dict[str, str]:
+    """Hand the event to the database; the ids are strings, since browsers round large numbers."""
+    with connections.as_role("agent") as connection:
+        answer = calls.callback(connection, event=event)
+    return {"task_id": str(answer["task_id"])} | {k: answer[k] for k in ("status", "effect")}
+
+
+def _refusal(error: Exception) -> Refusal:
+    """Say what a sender is to do: correct the event (4xx), or send it again later (503)."""
+    if (getattr(error, "sqlstate", None) or "")[:2] == TOO_COMPLEX:
+        return Refusal(400, "The body holds more than the database takes.")
+    for status, errors in STATUSES:
+        if isinstance(error, errors):
+            return Refusal(status, problem(error).sentence)
+    return Refusal(503, "The event could not be stored: send it again.")
+
+
+def _refused(request: Request, refusal: Refusal, reason: str) -> JSONResponse:
+    """Answer with the reason, and log that without a word of the payload."""
+    said: dict[str, Any] = {
+        "status": refusal.status,
+        "reason": reason,
+        "message": request.headers.get("webhook-id", "")[:LONGEST_ID],
+        "sender": request.client and request.client.host,
+    }
+    level: Callable[..., None] = log.error if refusal.status >= 500 else log.warning
+    level("callback_refused", **said)
+    headers = {"Retry-After": str(RETRY_AFTER)} if refusal.status == 503 else {}
+    return JSONResponse({"error": str(refusal)}, refusal.status, headers)
