@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urljoin
 
 import httpx
 
@@ -28,10 +29,10 @@ def write_people(file: Path) -> None:
         users.put(name, role, PASSWORD)
 
 
-def logged_in(app: Served, name: str) -> httpx.Client:
-    """Return a client that has logged in as a browser does; the caller closes it."""
-    client = httpx.Client(base_url=app.url, headers={"Origin": app.url}, timeout=20)
-    answer = client.post("/login", data={"name": name, "password": PASSWORD})
-    assert answer.status_code == 303, f"{name} could not log in: {answer.text[:300]}"
-    assert client.cookies, urljoin(app.url, "/login")
-    return client
+@contextmanager
+def logged_in(app: Served, name: str) -> Iterator[httpx.Client]:
+    """Give a client that has logged in as a browser does, within the block."""
+    with httpx.Client(base_url=app.url, headers={"Origin": app.url}, timeout=20) as client:
+        answer = client.post("/login", data={"name": name, "password": PASSWORD})
+        assert answer.status_code == 303, f"{name} could not log in: {answer.text[:300]}"
+        yield client
