@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -12,12 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-import uvicorn
+from forebay_apps.serve import GRACE_SECONDS, Server, listening, server
 
 Which = Literal["intake", "orchestrator"]
 SECONDS_TO_START = 20
-GRACE = 2
-"""Seconds that open streams get when the app stops, as in production."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +35,23 @@ def served(which: Which, environment: Mapping[str, str], folder: Path) -> Iterat
         path.mkdir(parents=True, exist_ok=True)
     own = {"FOREBAY_HOME": str(home), "FOREBAY_STORAGE_ROOTS": str(storage)}
     app = import_module(f"forebay_apps.{which}.app").create_app(own | dict(environment))
-    with socket.create_server(("127.0.0.1", 0)) as entrance:
-        config = uvicorn.Config(
-            app, log_config=None, timeout_graceful_shutdown=GRACE, proxy_headers=False
-        )
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([entrance],), daemon=True)
+    with listening("127.0.0.1", 0) as entrance:
+        running = server(app)
+        thread = threading.Thread(target=running.run, args=([entrance],), daemon=True)
         thread.start()
         try:
-            _wait_until_started(server, thread)
+            _wait_until_started(running, thread)
             yield Served(which, f"http://127.0.0.1:{entrance.getsockname()[1]}", home, storage)
         finally:
-            server.should_exit = True
-            thread.join(GRACE + 10)
+            app.state.begin_stop()
+            running.should_exit = True
+            thread.join(GRACE_SECONDS + 10)
     assert not thread.is_alive(), f"{which} did not stop"
 
 
-def _wait_until_started(server: uvicorn.Server, thread: threading.Thread) -> None:
+def _wait_until_started(running: Server, thread: threading.Thread) -> None:
     give_up_at = time.monotonic() + SECONDS_TO_START
-    while not server.started:
+    while not running.started:
         assert thread.is_alive(), "the app ended while it started"
         assert time.monotonic() < give_up_at, "the app did not start in time"
         time.sleep(0.01)
