@@ -29,8 +29,10 @@ from forebay.cli import (
     psql,
     quota,
     run,
+    serve,
     submit,
     tasks,
+    user,
 )
 from forebay.cli.errors import sentence
 
@@ -61,6 +63,8 @@ app.add_typer(quota.app, name="quota", rich_help_panel=AGENTS)
 app.add_typer(customer.app, name="customer", rich_help_panel=AGENTS)
 app.add_typer(price.app, name="price", rich_help_panel=AGENTS)
 app.command(rich_help_panel=AGENTS)(run.run)
+app.add_typer(serve.app, name="serve", rich_help_panel=AGENTS)
+app.add_typer(user.app, name="user", rich_help_panel=AGENTS)
 app.command(rich_help_panel=AGENTS)(demo.demo)
 app.command(rich_help_panel=AGENTS, context_settings=model_server.PASS_ON)(
     model_server.model_server

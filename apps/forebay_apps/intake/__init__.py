@@ -1,0 +1,1 @@
+"""Intake: people hand in documents, and follow them until they are read."""

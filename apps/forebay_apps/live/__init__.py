@@ -1,0 +1,1 @@
+"""Pages that keep themselves up to date: one listener a process, answers shared by all viewers."""

@@ -1,0 +1,99 @@
+"""Fragments: asked for by a browser or by a page that is being made, answered by a snapshot."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from fastapi import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.types import Message
+
+from forebay_apps.live.snapshots import Snapshot, Snapshots
+from forebay_apps.web.people import Person
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Failed(Exception):
+    """The fragment answered with an error page of its own."""
+
+    def __init__(self, status: int, body: bytes) -> None:
+        super().__init__(status)
+        self.status = status
+        self.body = body
+
+
+async def answer(request: Request, make: Handler, *, is_personal: bool) -> Response:
+    """Answer a request for a fragment with its snapshot."""
+    if request.scope.get("forebay.is_inner"):
+        return await make(request)
+    person: Person = request.state.person
+    seen_by = person if is_personal else Person("", person.role)
+    address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    query = tuple(sorted(parse_qsl(request.url.query, keep_blank_values=True)))
+    snapshots: Snapshots = request.app.state.snapshots
+    try:
+        found = await snapshots.answer(
+            (request.url.path, query, seen_by), lambda: _made(request, address, seen_by)
+        )
+    except Failed as failure:
+        return HTMLResponse(failure.body, failure.status)
+    return _response(request, found)
+
+
+async def ask(request: Request, address: str) -> Response:
+    """Return what this app answers to a fragment's address, for the person of the request."""
+    return await _call(request, address, request.state.person, is_inner=False)
+
+
+async def _made(request: Request, address: str, person: Person) -> bytes:
+    response = await _call(request, address, person, is_inner=True)
+    if response.status_code >= 400:
+        raise Failed(response.status_code, bytes(response.body))
+    return bytes(response.body)
+
+
+async def _call(request: Request, address: str, person: Person, *, is_inner: bool) -> Response:
+    """Ask this app's router; the request that it sees has nothing of the browser's but the host."""
+    parts = urlsplit(address)
+    kept = ("type", "asgi", "http_version", "scheme", "server", "client", "root_path", "app")
+    scope: dict[str, Any] = {name: request.scope[name] for name in kept if name in request.scope}
+    scope |= {
+        "method": "GET",
+        "path": unquote(parts.path),
+        "raw_path": parts.path.encode(),
+        "query_string": parts.query.encode(),
+        "headers": [(b"host", request.headers.get("host", "").encode()), (b"x-forebay-live", b"1")],
+        "state": {"person": person},
+        "starlette.exception_handlers": request.scope.get("starlette.exception_handlers"),
+        "forebay.is_inner": is_inner,
+    }
+    status, body = 500, bytearray()
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        nonlocal status
+        if message["type"] == "http.response.start":
+            status = message["status"]
+        else:
+            body.extend(message.get("body", b""))
+
+    async with AsyncExitStack() as stack:
+        scope["fastapi_middleware_astack"] = stack
+        await request.app.router(scope, receive, send)
+    return HTMLResponse(bytes(body), status)
+
+
+def _response(request: Request, found: Snapshot) -> Response:
+    headers = {
+        "ETag": found.tag,
+        "X-Forebay-Version": found.version,
+        "X-Forebay-As-Of": found.as_of.isoformat(timespec="milliseconds"),
+        "X-Forebay-Age": f"{found.age:.3f}",
+    }
+    if request.headers.get("If-None-Match") == found.tag:
+        return Response(status_code=304, headers=headers)
+    return HTMLResponse(found.body, headers=headers)

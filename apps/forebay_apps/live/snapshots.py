@@ -1,0 +1,109 @@
+"""Answers that many pages share: made one at a time, used again until something changed."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from forebay_apps.live.hub import Hub
+from forebay_apps.web.errors import Slow
+
+REUSE_SECONDS = 7.0  # at most: what changes without a notification shows within the next poll
+PATIENCE_SECONDS = 4.0  # then an older answer is given, if there is one
+KEPT = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What was found at one moment, and the version that this moment has."""
+
+    body: bytes
+    version: str
+    generation: int
+    as_of: datetime
+    began: float  # on the monotonic clock
+
+    @property
+    def age(self) -> float:
+        """How many seconds ago the database was asked."""
+        return time.monotonic() - self.began
+
+    @property
+    def tag(self) -> str:
+        """The same for the same content."""
+        return f'"{sha256(self.body).hexdigest()[:20]}"'
+
+
+class Flight:
+    """One answer that is being made, or waits until the one before it is."""
+
+    generation: int | None = None  # None: it has not asked yet
+    task: asyncio.Task[Snapshot]
+
+
+class Snapshots:
+    """Keep the last answer of each key. Not for other threads than the loop's."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._kept: OrderedDict[Hashable, Snapshot] = OrderedDict()
+        self._flights: dict[Hashable, Flight] = {}
+
+    async def answer(self, key: Hashable, make: Callable[[], Awaitable[bytes]]) -> Snapshot:
+        """Return the key's answer as of its last change, or newer.
+
+        However many ask, one is made at a time and at most one more waits for its turn. Raises what
+        `make` raises, and Slow when it takes too long and there is no older answer.
+        """
+        kept = self._kept.get(key)
+        if kept and kept.generation == self._hub.generation and kept.age < REUSE_SECONDS:
+            return kept
+        flight = self._flights.get(key)
+        if flight is None or flight.generation not in (None, self._hub.generation):
+            flight = self._started(key, make, flight)
+        done, _ = await asyncio.wait({flight.task}, timeout=PATIENCE_SECONDS)
+        if done:
+            return flight.task.result()
+        if older := self._kept.get(key):
+            return older
+        raise Slow
+
+    def _started(
+        self, key: Hashable, make: Callable[[], Awaitable[bytes]], before: Flight | None
+    ) -> Flight:
+        flight = Flight()
+        flight.task = asyncio.create_task(self._fly(key, make, flight, before))
+        flight.task.add_done_callback(_noticed)
+        self._flights[key] = flight
+        return flight
+
+    async def _fly(
+        self,
+        key: Hashable,
+        make: Callable[[], Awaitable[bytes]],
+        flight: Flight,
+        before: Flight | None,
+    ) -> Snapshot:
+        if before:
+            await asyncio.wait({before.task})
+        try:
+            flight.generation = self._hub.generation
+            version, as_of, began = self._hub.next_version(), datetime.now(UTC), time.monotonic()
+            made = Snapshot(await make(), version, flight.generation, as_of, began)
+            self._kept[key] = made
+            self._kept.move_to_end(key)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return made
+        finally:
+            if self._flights.get(key) is flight:
+                del self._flights[key]
+
+
+def _noticed(task: asyncio.Task[Snapshot]) -> None:
+    """Look at a failure that nobody waited for, so that it is not reported as forgotten."""
+    if not task.cancelled():
+        task.exception()

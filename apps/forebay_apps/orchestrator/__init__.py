@@ -1,0 +1,1 @@
+"""The orchestrator: what operators see of the work, and how they act on it."""

@@ -1,0 +1,67 @@
+"""Serve one of the apps with uvicorn, and stop within 3 seconds also while streams are open."""
+
+import socket
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from forebay.errors import ForebayError
+from forebay.logs import EventLog
+
+log = EventLog(__name__)
+
+GRACE_SECONDS = 2  # for answers that are being sent
+STALLED_MS = 20_000  # a browser that acknowledges nothing for so long is cut off
+
+
+class ServeError(ForebayError):
+    """The app cannot be served there: the message says why."""
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, which ends the streams of hints as soon as it is to stop."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Note a signal; streams end now, and what else is being answered has its grace."""
+        self._app.state.begin_stop()
+        super().handle_exit(sig, frame)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; port 0 takes a free one. Raises ServeError."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        found = socket.create_server((host, port), family=family, backlog=512)
+    except OSError as error:
+        raise ServeError(
+            f"Cannot listen on {host} port {port} ({error.strerror}): choose another."
+        ) from None
+    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_MS)
+    return found
+
+
+def server(app: FastAPI) -> Server:
+    """Return the server for an app; `run(sockets=[listening(…)])` serves until it is stopped."""
+    config = uvicorn.Config(
+        app,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        proxy_headers=False,
+    )
+    return Server(config, app)
+
+
+def serve(app: FastAPI, at: socket.socket) -> None:
+    """Serve until SIGTERM or Ctrl-C."""
+    host, port = at.getsockname()[:2]
+    log.info("serving", app=app.state.site.name, host=host, port=port)
+    server(app).run(sockets=[at])
+    log.info("stopped", app=app.state.site.name)

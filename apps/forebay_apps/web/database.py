@@ -1,0 +1,110 @@
+"""How the apps reach the database: a small pool for each of its roles, and who may use which."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from threading import Lock
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from psycopg import Connection
+from psycopg_pool import ConnectionPool
+
+from forebay.pool import MAX_LIFETIME, Database, Pool
+from forebay_apps.web.errors import Forbidden
+from forebay_apps.web.people import Person, Role
+
+AnyConnection = AbstractContextManager[Connection[Any]]
+
+WAIT_SECONDS = 5.0  # for a connection: then the person is told that the database does not answer
+GIVE_UP_SECONDS = 3.0  # trying to reconnect; whoever comes next starts it again
+STATEMENT_SECONDS = 15
+POOL_SIZE = 4
+
+
+class Connections:
+    """Connections as each role of the database: it refuses itself what the role may not do.
+
+    The login of the DSN must be a member of these roles. For what the app does on its own account;
+    what it does for a person goes through `Access`.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = replace(
+            database, connect_timeout=5, tcp_timeout=10, statement_timeout=STATEMENT_SECONDS
+        )
+        self._pools: dict[str, Pool] = {}
+        self._lock = Lock()
+
+    @contextmanager
+    def as_role(self, role: str) -> Iterator[Connection[Any]]:
+        """Give a connection that acts as forebay_<role>; every call commits by itself."""
+        with self._pool(role).connection() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close every connection."""
+        with self._lock:
+            for pool in self._pools.values():
+                pool.close()
+            self._pools.clear()
+
+    def _pool(self, role: str) -> Pool:
+        with self._lock:
+            if role not in self._pools:
+                self._pools[role] = self._opened(role)
+            return self._pools[role]
+
+    def _opened(self, role: str) -> Pool:
+        def parameters() -> dict[str, Any]:
+            given = self.database.parameters()
+            return given | {"options": f"{given['options']} -c role=forebay_{role}"}
+
+        return ConnectionPool(
+            kwargs=parameters,
+            check=ConnectionPool.check_connection,
+            name=f"forebay_{role}",
+            min_size=0,
+            max_size=POOL_SIZE,
+            timeout=WAIT_SECONDS,
+            max_lifetime=MAX_LIFETIME,
+            reconnect_timeout=GIVE_UP_SECONDS,
+            open=True,
+        )
+
+
+class Access:
+    """The database for one person: only the roles that the person's role stands for."""
+
+    def __init__(self, connections: Connections, person: Person) -> None:
+        self._connections = connections
+        self.person = person
+
+    def submitter(self) -> AnyConnection:
+        """Give a connection for the person's own batches: pass p_actor = the person's name."""
+        return self._as("submitter", "submitter")
+
+    def viewer(self) -> AnyConnection:
+        """Give a connection that sees everything but documents and results."""
+        return self._as("viewer", "viewer")
+
+    def operator(self) -> AnyConnection:
+        """Give a connection that acts on tasks and agents."""
+        return self._as("operator", "operator")
+
+    def reader(self) -> AnyConnection:
+        """Give a connection that sees documents and results."""
+        return self._as("reader", "admin")
+
+    def _as(self, role: str, needed: Role) -> AnyConnection:
+        if not self.person.may(needed):
+            raise Forbidden(needed)
+        return self._connections.as_role(role)
+
+
+def access(request: Request) -> Access:
+    """Give a route the database as far as the person who asks may use it."""
+    return Access(request.app.state.connections, request.state.person)
+
+
+Db = Annotated[Access, Depends(access)]

@@ -1,0 +1,136 @@
+"""What went wrong, as a person is told: a status, a title, and a sentence that says what to do."""
+
+import secrets
+from dataclasses import dataclass
+
+import psycopg
+from fastapi.exceptions import RequestValidationError
+from psycopg_pool import PoolTimeout, TooManyRequests
+from starlette.exceptions import HTTPException
+
+from forebay import errors
+from forebay.logs import EventLog, first_line
+from forebay_apps.web.people import Role
+
+log = EventLog(__name__)
+
+
+class Forbidden(Exception):
+    """The person's role does not allow this; `needed` does."""
+
+    def __init__(self, needed: Role) -> None:
+        super().__init__(f"This needs the role {needed}.")
+        self.needed = needed
+
+
+class Refusal(Exception):
+    """Answer with this status and sentence: what the person sent cannot be done."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class Slow(Exception):
+    """The database has not answered in time; the call may still be going on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error in the words of a page."""
+
+    status: int
+    title: str
+    sentence: str
+
+
+HANDLED = (
+    Forbidden,
+    Refusal,
+    Slow,
+    errors.ForebayError,
+    psycopg.Error,
+    HTTPException,
+    RequestValidationError,
+)
+TITLES = {
+    400: "That cannot be done",
+    401: "Log in",
+    403: "Not allowed",
+    404: "Not here",
+    405: "That cannot be done",
+    409: "It has changed meanwhile",
+    413: "Too large",
+    422: "That cannot be done",
+    429: "Too many tries",
+    503: "No answer",
+}
+UNREACHABLE = Problem(503, "The database does not answer", "Try again in a moment.")
+
+
+def problem(error: Exception) -> Problem:
+    """Return what to tell the person; what is nobody's mistake is logged with a code to find it."""
+    match error:
+        case Forbidden():
+            return _problem(403, f"{error} Ask an admin of this installation for it.")
+        case Refusal():
+            return _problem(error.status, str(error))
+        case HTTPException():
+            return _problem(error.status_code, _of_http(error))
+        case RequestValidationError():
+            return _problem(400, _of_validation(error))
+        case Slow() | psycopg.errors.QueryCanceled():
+            return Problem(503, "The database is slow", "It did not answer in time. Try again.")
+        case errors.ConnectError() | PoolTimeout() | TooManyRequests():
+            return UNREACHABLE
+        case errors.NotFoundError():
+            return _problem(404, _sentences(error))
+        case errors.StateMovedError():
+            return _problem(409, _sentences(error))
+        case errors.RefusedError():
+            return _problem(403, _sentences(error))
+        case errors.InvalidDocumentError() | errors.SettingError():
+            return _problem(400, _sentences(error))
+        case psycopg.errors.InvalidParameterValue() | psycopg.DataError():
+            return _problem(400, _said(error.diag.message_primary or first_line(error)))
+        case psycopg.errors.SerializationFailure() | psycopg.errors.DeadlockDetected():
+            return _problem(409, "Somebody changed it at the same moment. Try again.")
+        case psycopg.OperationalError():
+            return UNREACHABLE
+    return _unexpected(error)
+
+
+def _unexpected(error: Exception) -> Problem:
+    code = secrets.token_hex(4)
+    log.error("request_failed", code=code, error=type(error).__name__, reason=first_line(error))
+    return Problem(
+        500,
+        "Something is broken",
+        f"This is a fault of Forebay or of its set-up. The log has more under {code}.",
+    )
+
+
+def _problem(status: int, sentence: str) -> Problem:
+    return Problem(status, TITLES.get(status, "That did not work"), sentence)
+
+
+def _of_http(error: HTTPException) -> str:
+    if error.status_code == 404 and error.detail == "Not Found":
+        return "There is nothing at this address."
+    return _said(error.detail)
+
+
+def _of_validation(error: RequestValidationError) -> str:
+    """Name the first field that is wrong."""
+    first = error.errors()[0]
+    return _said(f"{first['loc'][-1]}: {first['msg']}")
+
+
+def _sentences(error: errors.ForebayError) -> str:
+    return " ".join(_said(part) for part in (str(error), error.detail, error.hint) if part)
+
+
+def _said(text: str) -> str:
+    """Return a text of the database or a library as a sentence, its parameters named plainly."""
+    text = text.replace("p_", "")
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -1,0 +1,125 @@
+"""Who gets past the door: nobody who is not identified, and nothing that another site sends."""
+
+from collections.abc import Callable, Iterable
+from typing import Annotated
+from urllib.parse import quote, urlsplit
+
+from fastapi import Depends, Request
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from forebay_apps.web.errors import Forbidden, Problem, problem
+from forebay_apps.web.pages import problem_response
+from forebay_apps.web.people import Person, Role
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+OPEN = ("/healthz", "/static/", "/login")
+LIVE_HEADER = "X-Forebay-Live"  # set by live.js: the answer goes into a page that is open
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:;"
+        " object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+LOG_IN = Problem(401, "Log in", "Your session has ended. Log in again to go on.")
+NOBODY = Problem(401, "Who are you?", "The proxy in front of this app did not say who you are.")
+ELSEWHERE = Problem(403, "Not allowed", "This request came from another site: nothing was done.")
+
+
+class Guard:
+    """ASGI middleware: identify the person, refuse strangers and cross-site requests.
+
+    Open are the paths of OPEN and `open_paths`, which answer for themselves. Whatever changes
+    something makes the pages that are open fetch anew.
+    """
+
+    def __init__(
+        self, app: ASGIApp, open_paths: Iterable[str], needs: Role, changed: Callable[[], None]
+    ) -> None:
+        self._app = app
+        self._needs = needs
+        self._machines = frozenset(open_paths)
+        self._changed = changed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        is_unsafe = request.method not in SAFE
+
+        async def send_on(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Cache-Control", "no-store")
+                if is_unsafe and message["status"] < 400:
+                    self._changed()
+            await send(message)
+
+        refusal = self._refusal(request)
+        await (refusal or self._app)(scope, receive, send_on)
+
+    def _refusal(self, request: Request) -> Response | None:
+        """Return the answer to who may not come in; else note the person in the request's state."""
+        path = request.url.path
+        if path in self._machines:
+            return None
+        if request.method not in SAFE and not is_same_origin(request):
+            return problem_response(request, ELSEWHERE)
+        person = request.app.state.identification.identify(request)
+        request.state.person = person
+        if path.startswith(OPEN):
+            return None
+        if person is None:
+            return _stranger(request)
+        if not person.may(self._needs) and path != "/logout":
+            return problem_response(request, problem(Forbidden(self._needs)))
+        return None
+
+
+def requires(role: Role) -> Callable[[Request], Person]:
+    """Return the dependency that lets a route go on for a person with this role, and gives them."""
+
+    def check(request: Request) -> Person:
+        person: Person = request.state.person
+        if not person.may(role):
+            raise Forbidden(role)
+        return person
+
+    return check
+
+
+def is_same_origin(request: HTTPConnection) -> bool:
+    """Tell whether a page of this very site sent the request.
+
+    Browsers say so in Sec-Fetch-Site, and where they do not (plain http) in Origin.
+    """
+    if site := request.headers.get("Sec-Fetch-Site"):
+        return site == "same-origin"
+    origin = request.headers.get("Origin", "")
+    return bool(origin) and urlsplit(origin).netloc == request.headers.get("Host", "")
+
+
+def _stranger(request: Request) -> Response:
+    if not request.app.state.identification.has_login_page:
+        return problem_response(request, NOBODY)
+    is_page = request.method == "GET" and "text/html" in request.headers.get("Accept", "")
+    if not is_page or LIVE_HEADER in request.headers:
+        return problem_response(request, LOG_IN)
+    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    query = "" if wanted == "/" else f"?next={quote(wanted)}"
+    return RedirectResponse(f"/login{query}", 303)
+
+
+Viewer = Annotated[Person, Depends(requires("viewer"))]
+Operator = Annotated[Person, Depends(requires("operator"))]
+Admin = Annotated[Person, Depends(requires("admin"))]
+AnyPerson = Annotated[Person, Depends(requires("submitter"))]

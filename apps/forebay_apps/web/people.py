@@ -1,0 +1,95 @@
+"""Who asks: people, their roles, and the three ways in which a request names one."""
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
+
+from starlette.requests import HTTPConnection
+
+from forebay_apps.web.settings import Network
+
+Role = Literal["submitter", "viewer", "operator", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
+DATABRICKS_HEADERS = (
+    "X-Forwarded-Email",
+    "X-Forwarded-Preferred-Username",
+    "X-Forwarded-User",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who was identified. The name is what batches belong to and the audit log says."""
+
+    name: str
+    role: Role
+
+    def may(self, role: Role) -> bool:
+        """Tell whether this person may do what the role may."""
+        return ROLES.index(self.role) >= ROLES.index(role)
+
+
+class Identification(Protocol):
+    """A way to tell who sends a request."""
+
+    has_login_page: bool
+
+    def identify(self, request: HTTPConnection) -> Person | None:
+        """Return who it is, or None for a stranger."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyIdentification:
+    """Believe the header in which a proxy names the person, from the proxy's addresses alone."""
+
+    header: str
+    proxies: tuple[Network, ...]
+    names: Mapping[str, frozenset[str]]
+    has_login_page: bool = False
+
+    def identify(self, request: HTTPConnection) -> Person | None:
+        if not is_from(request, self.proxies):
+            return None
+        return _named(request, (self.header,), self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class DatabricksIdentification:
+    """Believe the headers of Databricks Apps, whose proxy is the only way to an app."""
+
+    names: Mapping[str, frozenset[str]]
+    has_login_page: bool = False
+
+    def identify(self, request: HTTPConnection) -> Person | None:
+        return _named(request, DATABRICKS_HEADERS, self.names)
+
+
+def is_from(request: HTTPConnection, networks: tuple[Network, ...]) -> bool:
+    """Tell whether a request comes straight from one of these networks."""
+    try:
+        address = ipaddress.ip_address(request.client.host if request.client else "")
+    except ValueError:
+        return False
+    return any(address in network for network in networks)
+
+
+def role_of(name: str, names: Mapping[str, frozenset[str]]) -> Role:
+    """Return the highest role whose list has this name, or *; who is in none may submit."""
+    for role in reversed(ROLES):
+        if {name.casefold(), "*"} & names.get(role, frozenset()):
+            return role
+    return "submitter"
+
+
+def _named(
+    request: HTTPConnection, headers: tuple[str, ...], names: Mapping[str, frozenset[str]]
+) -> Person | None:
+    """Return who the first of these headers names; one that came twice names nobody."""
+    for header in headers:
+        said = request.headers.getlist(header)
+        if len(said) == 1 and (name := said[0].strip()):
+            return Person(name, role_of(name, names))
+        if said:
+            return None
+    return None

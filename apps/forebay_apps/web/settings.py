@@ -1,0 +1,102 @@
+"""What the environment says about an app: who may come in, and how they are known."""
+
+import ipaddress
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from forebay.embedded import default_data_dir
+from forebay.errors import SettingError
+from forebay.settings import text, word
+
+HOME = "FOREBAY_HOME"
+LOGIN = "FOREBAY_LOGIN"
+USERS = "FOREBAY_USERS"
+SESSION_KEY = "FOREBAY_SESSION_KEY"
+PROXIES = "FOREBAY_TRUSTED_PROXIES"
+PROXY_HEADER = "FOREBAY_PROXY_USER_HEADER"
+LISTS = {
+    "admin": "FOREBAY_ADMINS",
+    "operator": "FOREBAY_OPERATORS",
+    "viewer": "FOREBAY_VIEWERS",
+}
+KEY_BYTES = 32
+
+Login = Literal["password", "proxy", "databricks"]
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """The FOREBAY_* variables that both apps read; those that hold secrets stay out of the repr."""
+
+    login: Login
+    users_file: Path  # where `forebay user` keeps names and the hashes of passwords
+    session_key: str = field(repr=False)
+    proxies: tuple[Network, ...] = ()
+    proxy_header: str = "X-Forwarded-User"
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str] = os.environ) -> "WebSettings":
+        """Read the settings; raise SettingError that names what is wrong or missing."""
+        home = home_of(environment)
+        is_databricks = bool(text(environment, "DATABRICKS_APP_NAME"))
+        default = "databricks" if is_databricks else "password"
+        login = word(environment, LOGIN, ("password", "proxy", "databricks"), default)
+        proxies = _networks(environment)
+        if login == "proxy" and not proxies:
+            raise SettingError(
+                f"{LOGIN} is proxy, and {PROXIES} is not set: set it to the proxy's addresses,"
+                " such as 10.0.0.5 or 10.0.0.0/24; nobody else is believed."
+            )
+        return cls(
+            login=login,  # type: ignore[arg-type]  # one of the three words
+            users_file=users_file(environment),
+            session_key=text(environment, SESSION_KEY) or _kept_key(home, login),
+            proxies=proxies,
+            proxy_header=text(environment, PROXY_HEADER) or "X-Forwarded-User",
+            names={role: _names(text(environment, name)) for role, name in LISTS.items()},
+        )
+
+
+def home_of(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder that holds what Forebay keeps on disk."""
+    return Path(text(environment, HOME) or default_data_dir().parent).expanduser()
+
+
+def users_file(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return where `forebay user` keeps names and the hashes of passwords."""
+    said = text(environment, USERS)
+    return Path(said).expanduser() if said else home_of(environment) / "users.json"
+
+
+def _names(said: str) -> frozenset[str]:
+    """Return the names of a comma list, in the form in which names are compared."""
+    return frozenset(name.strip().casefold() for name in said.split(",") if name.strip())
+
+
+def _networks(environment: Mapping[str, str]) -> tuple[Network, ...]:
+    """Return the addresses from which a proxy's headers are believed."""
+    said = [part.strip() for part in text(environment, PROXIES).split(",") if part.strip()]
+    try:
+        return tuple(ipaddress.ip_network(part, strict=False) for part in said)
+    except ValueError as error:
+        raise SettingError(f"{PROXIES} holds what is no address ({error}): correct it.") from None
+
+
+def _kept_key(home: Path, login: str) -> str:
+    """Return the key that signs sessions: this home's, made when there is none yet."""
+    if login != "password":
+        return secrets.token_hex(KEY_BYTES)  # there are no sessions to sign
+    path = home / "session.key"
+    home.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(secrets.token_hex(KEY_BYTES))
+    except FileExistsError:
+        pass
+    return path.read_text().strip()

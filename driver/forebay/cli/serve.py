@@ -1,0 +1,67 @@
+"""The two web apps on the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from forebay.cli import documents
+from forebay.cli.database import find_dsn
+from forebay.cli.options import Dsn
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+app = typer.Typer(help="Serve a web app, until SIGTERM or Ctrl-C.", no_args_is_help=True)
+
+PATIENCE = 30.0  # seconds that a database may take to come up before serving is given up
+
+Host = Annotated[str, typer.Option(help="The address to listen on.", envvar="FOREBAY_HOST")]
+Port = Annotated[
+    int,
+    typer.Option(min=0, max=65535, help="0 takes a free one.", envvar="DATABRICKS_APP_PORT"),
+]
+
+
+@app.command()
+def intake(host: Host = "127.0.0.1", port: Port = 8001, dsn: Dsn = None) -> None:
+    """Serve intake, where people hand in documents and follow them."""
+    documents.require("apps", "Serving it")
+    from forebay_apps.intake.app import create_app
+
+    _serve(create_app, host, port, dsn)
+
+
+@app.command()
+def orchestrator(
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    daemon: Annotated[bool, typer.Option(help="Run the daemon beside it.")] = True,
+    dsn: Dsn = None,
+) -> None:
+    """Serve the orchestrator: the operators' dashboard and the callbacks."""
+    documents.require("apps", "Serving it")
+    from forebay_apps.orchestrator.app import create_app
+
+    _serve(partial(create_app, with_daemon=daemon), host, port, dsn)
+
+
+def _serve(
+    create_app: Callable[[Mapping[str, str]], FastAPI], host: str, port: int, dsn: str | None
+) -> None:
+    from forebay import logs
+    from forebay.pool import Database
+    from forebay.settings import DATABASE_URL, Settings
+    from forebay_apps.serve import listening, serve
+
+    variables = os.environ | {DATABASE_URL: find_dsn(dsn)}
+    settings = Settings.read(variables)
+    logs.configure(settings.log_level)
+    made = create_app(variables)
+    at = listening(host, port)
+    Database(settings.database_url).check(patience=PATIENCE)
+    serve(made, at)
