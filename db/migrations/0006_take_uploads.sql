@@ -69,12 +69,12 @@ comment on type forebay.upload_to_clean is
 
 create type forebay.batch_task as (
     task_id bigint, agent text, status text, priority integer, payload jsonb, attempt_count integer,
-    progress_done integer, progress_total integer, confidence numeric, error jsonb, reprocess_of bigint,
+    progress_done integer, progress_total integer, confidence numeric, fields jsonb, error jsonb, reprocess_of bigint,
     used_input_tokens bigint, used_output_tokens bigint, used_cached_tokens bigint, llm_usd numeric,
-    is_cost_known boolean, created_at timestamptz, finished_at timestamptz
+    is_cost_known boolean, created_at timestamptz, started_at timestamptz, finished_at timestamptz
 );
 comment on type forebay.batch_task is
-'batch_tasks: one row a task of a batch, without its result; llm_usd is null while nothing of its cost is known.';
+'batch_tasks: one row a task of a batch, of its result only small fields; started_at is of the attempt that runs, llm_usd null while nothing of it is known.';
 
 create type forebay.batch_result as (
     task_id bigint, agent text, status text, payload jsonb, result jsonb, confidence numeric, error jsonb,

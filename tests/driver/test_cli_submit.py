@@ -154,7 +154,7 @@ def test_without_the_agents_the_size_tells_the_tokens(
     cli: Cli, conn: psycopg.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only the command line is installed, larger files are estimated at more."""
-    monkeypatch.setattr("forebay.cli.documents.has", lambda extra: False)
+    monkeypatch.setattr("forebay.looking.has", lambda extra: False)
     files = [pdf(tmp_path / "small.pdf"), pdf(tmp_path / "large.pdf", PDF + b"x" * 500_000)]
     tasks = cli("submit", *files, "--json").json["tasks"]
     small, large = (

@@ -8,8 +8,8 @@ as $function$
 -- Put failed and cancelled tasks back in line. Their attempts start afresh, their history stays.
 --
 -- Returns  one row a distinct id, by id; effect is retried, none (nothing to retry) or unknown
--- Writes   forebay.tasks, forebay.audit_log
--- Locks    the lines of the tasks' agents against a change of their definition, then the tasks, by id
+-- Writes   forebay.tasks, forebay.uploads, forebay.audit_log
+-- Locks    the lines of the tasks' agents against a change of their definition, then the tasks, by id, and their uploads
 -- Errors   22023  p_task_ids is null, or p_priority is no smallint
 declare
     v_ids     bigint[] := forebay._require_ids(p_task_ids, 'p_task_ids');
@@ -33,6 +33,7 @@ begin
         returning t.task_id
     )
     select coalesce(array_agg(r.task_id), '{}') into v_retried from retried as r;
+    update forebay.uploads as u set cleaned_at = null where u.task_id = any(v_retried);
     perform forebay._audit('retry', v_retried, null, p_reason, p_actor);
 
     return query select * from forebay._effects(v_ids, v_retried, 'retried');

@@ -13,7 +13,8 @@ create or replace function forebay.batch_tasks(
 as $function$
 -- List the tasks of p_actor's batch, without their results: the next page is that after the last id of this one.
 --
--- Returns    one row a task, by id; progress is that of the attempt that runs, llm_usd null while nothing of it is known
+-- Returns    one row a task, by id; progress and started_at are those of the attempt that runs, fields what the result has
+--            under "fields" (null for more than 4 kB), llm_usd null while nothing of it is known
 -- Errors     22023  p_batch_id or p_actor is null, a status does not exist, or p_limit is not from 1 to 10,000
 --            QF302  p_actor has no such batch
 -- Called by  forebay_submitter

@@ -152,6 +152,7 @@ def _process(
     model: simulated.SimulatedModel | None,
 ) -> list[Outcome]:
     """Submit the files as one batch, run a daemon until it is done, and tell what came of each."""
+    from forebay import looking
     from forebay.cli.batch import follow
     from forebay.cli.submit import enqueue
 
@@ -168,7 +169,7 @@ def _process(
     agent = simulated.THROTTLED if model else AGENT
     environment = model.environment if model else {}
     options = ("--agents", agent, "--concurrency", str(AT_ONCE))
-    with documents.stored(documents.inspected(accepted)) as copies:
+    with documents.stored(looking.look(accepted)) as copies:
         priorities = [files[path] for path in accepted]
         batch_id, task_ids = enqueue(conn, copies, agent, priorities, name="demo")
     output.note(f"Submitted {len(copies)} documents as batch {batch_id}, read {AT_ONCE} at a time")

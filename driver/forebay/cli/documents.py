@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forebay.cli.errors import Refused
 
 if TYPE_CHECKING:
+    from forebay.looking import Look
     from forebay.storage import FolderStorage
-
-TOKENS_A_PAGE = 800
-BYTES_A_PAGE = 50_000
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """One file that is to be submitted, and what reading it may cost.
-
-    `doubt` says in a sentence why an agent will fail on it, as far as that is known by now.
-    """
-
-    path: Path
-    estimated_tokens: int
-    doubt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,49 +93,21 @@ def problem(path: Path) -> str | None:
         return f"cannot be read ({error.strerror}): check its permissions."
 
 
-def inspected(paths: Sequence[Path]) -> list[Submission]:
-    """Return what each file may cost, told from its pages, or from its size without the agents."""
-    if not has("agents"):
-        return [Submission(path, _by_size(path)) for path in paths]
-    from forebay_agents.models.estimate import estimate_tokens
-    from forebay_agents.reading.inspection import inspect
-
-    return [
-        Submission(seen.path, _by_size(seen.path), seen.problem)
-        if seen.pages is None
-        else Submission(
-            seen.path,
-            estimate_tokens(seen.pages, seen.characters, seen.wide_characters, seen.digits),
-        )
-        for seen in inspect(paths)
-    ]
-
-
-def has(extra: str) -> bool:
-    """Tell whether all that an extra of this package brings is installed."""
-    for requirement in metadata.requires("forebay") or []:
-        named, _, marker = requirement.partition(";")
-        if re.search(rf"""extra\s*==\s*["']{extra}["']""", marker):
-            try:
-                metadata.distribution(re.split(r"[^\w.-]", named)[0])
-            except metadata.PackageNotFoundError:
-                return False
-    return True
-
-
 def require(extra: str, what: str) -> None:
     """Raise Refused, which says what to install, unless all that an extra brings is there."""
+    from forebay.extras import has
+
     if not has(extra):
         raise Refused(f"{what} needs more: install it with pip install 'forebay[{extra}]'.")
 
 
 @contextmanager
-def stored(submissions: Iterable[Submission]) -> Iterator[list[Stored]]:
+def stored(looks: Iterable[Look]) -> Iterator[list[Stored]]:
     """Copy the files into the storage; an error inside the block removes the copies."""
     copies: list[Stored] = []
     keep = storage()
     try:
-        for each in submissions:
+        for each in looks:
             name, document = display_name(each.path.name), f"{uuid.uuid4()}.pdf"
             copies.append(Stored(name, document, each.estimated_tokens))
             keep.write(document, _chunks(each.path))
@@ -173,7 +129,3 @@ def _chunks(path: Path) -> Iterator[bytes]:
     with open(path, "rb") as file:
         while chunk := file.read(CHUNK):
             yield chunk
-
-
-def _by_size(path: Path) -> int:
-    return TOKENS_A_PAGE * (1 + path.stat().st_size // BYTES_A_PAGE)

@@ -43,14 +43,15 @@ def submit(
 ) -> None:
     """Submit PDF files as one batch, all of them or none."""
     from forebay.cli import documents
+    from forebay.looking import look
 
     checked = [(path, documents.problem(path)) for path in files]
     if refused := [f"{path} {why}" for path, why in checked if why]:
         for line in refused[:-1]:
             output.note(f"forebay: {line}")
         raise Refused(refused[-1])
-    submissions = documents.inspected(files)
-    with connect(dsn) as conn, documents.stored(submissions) as copies:
+    looks = list(look(files))
+    with connect(dsn) as conn, documents.stored(looks) as copies:
         batch_id, task_ids = enqueue(
             conn,
             copies,
@@ -59,9 +60,9 @@ def submit(
             name=batch or _name_of(copies),
             customer=customer,
         )
-    for each in submissions:
-        if each.doubt:
-            output.note(f"{each.path} is submitted, but it will fail. {each.doubt}")
+    for each in looks:
+        if each.problem:
+            output.note(f"{each.path} is submitted, but it will fail. {each.problem}")
     tasks = [
         {"task_id": task_id, "name": copy.name}
         for task_id, copy in zip(task_ids, copies, strict=True)

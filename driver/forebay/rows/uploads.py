@@ -38,7 +38,8 @@ class UploadToClean:
 class BatchTask:
     """A row of `batch_tasks`: one task of a batch, without its result.
 
-    llm_usd is None while nothing of its cost is known.
+    fields is what the result has under "fields", up to 4 kB; progress and started_at are those of
+    the attempt that runs; llm_usd is None while nothing of its cost is known.
     """
 
     task_id: int
@@ -50,6 +51,7 @@ class BatchTask:
     progress_done: int | None
     progress_total: int | None
     confidence: Decimal | None
+    fields: Document | None
     error: Document | None
     reprocess_of: int | None
     used_input_tokens: int
@@ -58,6 +60,7 @@ class BatchTask:
     llm_usd: Decimal | None
     is_cost_known: bool
     created_at: datetime
+    started_at: datetime | None
     finished_at: datetime | None
 
 
