@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Iterator
+from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
@@ -16,12 +18,15 @@ from typer.core import TyperGroup
 from forebay import __version__, errors
 from forebay.cli import app
 from forebay.settings import DATABASE_URL, LOG_LEVEL
+from forebay_apps.web.pages import PageRoute
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 OPERATING = (DOCS / "operating.md").read_text()
 LIMITS = (DOCS / "limits.md").read_text()
+APPS = (DOCS / "apps.md").read_text()
 DB_README = (ROOT / "db" / "README.md").read_text()
+PARTS = ["driver", "agents", "apps"]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "db" / "README.md", *DOCS.glob("*.md")]
 
 
@@ -94,12 +99,22 @@ def test_every_command_is_described() -> None:
 
 
 def test_settings_are_described() -> None:
-    """Every FOREBAY_ variable that the code reads stands in the table, and no other does."""
-    code = [*ROOT.glob("driver/**/*.py"), *ROOT.glob("agents/**/*.py")]
+    """Every FOREBAY_ variable that the code reads stands in a table, once, and no other does."""
     read = {DATABASE_URL, LOG_LEVEL}
-    for path in code:
+    for path in chain.from_iterable(ROOT.glob(f"{part}/**/*.py") for part in PARTS):
         read |= set(re.findall(r"\"(FOREBAY_[A-Z_]+)\"", path.read_text()))
-    assert set(re.findall(r"^\| `(FOREBAY_\w+)`", OPERATING, re.MULTILINE)) == read
+    described = re.findall(r"^\| `(FOREBAY_\w+)`", OPERATING + APPS, re.MULTILINE)
+    assert sorted(described) == sorted(read)
+
+
+@pytest.mark.parametrize("which", ["intake", "orchestrator"])
+def test_every_page_is_described(which: str, tmp_path: Path) -> None:
+    """docs/apps.md has a line for each page of the app, by its address, and for no other."""
+    home = {"FOREBAY_HOME": str(tmp_path), "FOREBAY_DATABASE_URL": "postgresql://nowhere/forebay"}
+    web_app = import_module(f"forebay_apps.{which}.app").create_app(home)
+    pages = {route.path for route in web_app.routes if isinstance(route, PageRoute)}
+    chapter = APPS[APPS.index(f"## {which.capitalize()}") :].split("\n## ")[0]
+    assert set(re.findall(r"^\| `(/[^`]*)`", chapter, re.MULTILINE)) == pages
 
 
 def test_error_codes_are_those_of_the_functions(db: psycopg.Connection) -> None:
