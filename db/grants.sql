@@ -30,14 +30,17 @@ to forebay_agent;
 grant execute on function
 forebay.register_agent, forebay.register_quota, forebay.register_customer, forebay.register_price,
 forebay.pause_agent, forebay.resume_agent, forebay.lift_spend_cap, forebay.open_installation,
-forebay.cancel, forebay.retry, forebay.reprocess, forebay.reprioritize
+forebay.cancel, forebay.retry, forebay.reprocess, forebay.reprioritize, forebay.annotate, forebay.act_on_matching
 to forebay_operator;
 
 -- viewer: sees everything but documents and results
 grant execute on function
-forebay.task_counts, forebay.list_tasks, forebay.task_detail, forebay.explain_task,
+forebay.task_counts, forebay.metrics, forebay.metric_series, forebay.cost_by,
+forebay.list_tasks, forebay.task_detail, forebay.explain_task,
 forebay.batch_progress, forebay.agent_status, forebay.quota_status, forebay.customer_status,
-forebay.list_prices, forebay.health
+forebay.list_prices, forebay.health,
+forebay.count_matching, forebay.list_batches, forebay.list_attempts, forebay.list_audit, forebay.table_sizes,
+forebay.monitoring
 to forebay_viewer;
 
 -- reader: sees documents and results
@@ -48,7 +51,9 @@ to forebay_reader;
 
 -- upkeep: what a timer calls
 grant execute on function
-forebay.sweep, forebay.uploads_to_clean, forebay.uploads_cleaned
+forebay.sweep, forebay.attempts_to_cost, forebay.record_compute_usage,
+forebay.uploads_to_clean, forebay.uploads_cleaned,
+forebay.collect_announcements, forebay.announcement_sent
 to forebay_upkeep;
 
 -- everybody: which release is installed, and what time it is there

@@ -18,9 +18,9 @@ as $function$
 -- closed, and its charge replaced by what it used.
 --
 -- Returns    how many calls were new or filled
--- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.attempt_calls, forebay.quota_settlements,
+-- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.tasks, forebay.attempt_calls, forebay.quota_settlements,
 --            forebay.agent_settlements, forebay.spend_entries
--- Locks      the attempt
+-- Locks      the task, then its attempts, by id
 -- Errors     22023  p_attempt_id is null, p_usage is neither, or a key is missing, of a wrong type, or negative; nothing is recorded then
 --            QF304  there is no such attempt
 -- Called by  forebay_agent
@@ -32,8 +32,7 @@ begin
     if coalesce(jsonb_typeof(p_usage), 'null') not in ('object', 'array') then
         raise exception 'p_usage must be a JSON object, or an array of them' using errcode = '22023';
     end if;
-    perform forebay._get_attempt(p_attempt_id);
-    select a.* into v_attempt from forebay.task_attempts as a where a.attempt_id = p_attempt_id for no key update;
+    v_attempt := (forebay._lock_attempt(p_attempt_id)).attempt;
 
     for v_usage in
         select elements.value

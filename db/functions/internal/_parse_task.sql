@@ -37,6 +37,17 @@ begin
     v_task.attempt_count := 0;
     v_task.release_count := 0;
     v_task.deferral_count := 0;
+    v_task.used_input_tokens := 0;
+    v_task.used_output_tokens := 0;
+    v_task.used_cached_tokens := 0;
+    v_task.cost_usd := 0;
+    v_task.ended_attempts := 0;
+    v_task.measured_attempts := 0;
+    v_task.priced_attempts := 0;
+    v_task.costed_attempts := 0;
+    v_task.provisional_attempts := 0;
+    v_task.run_time := interval '0';
+    v_task.compute_usd := 0;
     v_task.is_shared := p_agent.is_fair_by_customer;
     v_task.created_at := p_now;
     if p_document ?| array['priority', 'estimated_tokens', 'max_attempts', 'run_after', 'customer', 'idempotency_key'] then

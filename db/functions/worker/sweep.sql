@@ -12,11 +12,12 @@ create or replace function forebay.sweep(p_limit integer default 1000, p_worker 
 as $function$
 -- Put the tasks of expired leases and passed deadlines back in line, or fail them; wake what is due.
 --
--- It also adds up what waits for quotas and spending, and removes calls and refusals that count no more.
+-- It also adds up what waits for quotas, spending and rollups, and removes calls and refusals that count no more.
 -- Safe from any number of callers at once. p_worker is only noted for health().
 --
 -- Returns    how many tasks went back in line, failed, and became due
--- Writes     forebay.tasks, forebay.task_attempts, forebay.dispatchers, and the ledgers of quotas, refusals and spending
+-- Writes     forebay.tasks, forebay.task_attempts, forebay.dispatchers, and the ledgers of quotas, refusals, spending and
+--            rollups
 -- Locks      the tasks, by id, then their attempts, then quotas, skipping what somebody else holds
 -- Errors     22023  p_limit is not from 1 to 100,000
 -- Called by  forebay_worker, forebay_upkeep
@@ -42,6 +43,7 @@ begin
     perform forebay._forget_calls(forebay._now());
     perform forebay._forget_refusals(forebay._now());
     perform forebay._fold_spend();
+    perform forebay._fold_changes(5000);
     return v_swept;
 end;
 $function$;

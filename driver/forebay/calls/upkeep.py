@@ -1,16 +1,24 @@
-"""What upkeep calls (role forebay_upkeep): the sweep, which workers may call too, and clean-ups."""
+"""What upkeep calls (role forebay_upkeep): the sweep, which workers may call too, clean-ups, bills."""
 
 # mypy: disable-error-code="empty-body"
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from forebay.calls._call import AnyConnection, Integer, stored
+from forebay.calls._call import AnyConnection, Integer, JsonList, stored
 from forebay.calls.worker import sweep
-from forebay.rows import UploadToClean
+from forebay.rows import Announcement, AttemptToCost, UploadToClean
 
-__all__ = ["sweep", "uploads_cleaned", "uploads_to_clean"]
+__all__ = [
+    "announcement_sent",
+    "attempts_to_cost",
+    "collect_announcements",
+    "record_compute_usage",
+    "sweep",
+    "uploads_cleaned",
+    "uploads_to_clean",
+]
 
 
 @stored
@@ -26,3 +34,43 @@ def uploads_to_clean(
 @stored
 def uploads_cleaned(connection: AnyConnection, *, upload_ids: Sequence[UUID]) -> int:
     """Take note that the storage is rid of these, and return of how many."""
+
+
+@stored
+def attempts_to_cost(connection: AnyConnection, *, limit: Integer = 1000) -> list[AttemptToCost]:
+    """Return ended attempts whose compute cost no source has told, in the order they ended."""
+
+
+@stored
+def record_compute_usage(
+    connection: AnyConnection,
+    *,
+    rows: JsonList,
+    source: str = "local",
+    as_of: datetime | None = None,
+) -> Integer:
+    """Record what machines cost, and return how many records were new or had changed.
+
+    A row is `record_id`, `usd`, and as far as known `attempt_id`, `seconds`, `started_at`,
+    `ended_at`, `is_final`. What the source `local` says gives way to any other.
+    """
+
+
+@stored
+def collect_announcements(
+    connection: AnyConnection,
+    *,
+    oldest_waiting: timedelta = timedelta(minutes=15),
+    limit: Integer = 100,
+) -> list[Announcement]:
+    """Return what has to be told and nobody is telling, oldest first.
+
+    Commit, send each, then call `announcement_sent`; without that it comes again after a minute.
+    """
+
+
+@stored
+def announcement_sent(
+    connection: AnyConnection, *, announcement_id: UUID, error: str | None = None
+) -> str:
+    """Say that one was sent, or why not; returns sent, waiting, given_up or unknown."""

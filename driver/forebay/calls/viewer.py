@@ -6,16 +6,24 @@ The five filters are all optional: None does not filter. from_ and to are half-o
 # mypy: disable-error-code="empty-body"
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from forebay.calls._call import AnyConnection, Integer, stored
 from forebay.rows import (
     AgentState,
+    AttemptSummary,
+    AuditEntry,
     BatchProgress,
+    BatchSummary,
+    CostLine,
     CustomerState,
+    Gauge,
     HealthReport,
+    MetricPoint,
+    MetricsReport,
     Price,
     QuotaState,
+    TableSize,
     TaskCount,
     TaskDetail,
     TaskExplanation,
@@ -37,6 +45,48 @@ def task_counts(
 
 
 @stored
+def metrics(
+    connection: AnyConnection,
+    *,
+    from_: datetime | None = None,
+    to: datetime | None = None,
+    statuses: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    customers: Sequence[str] | None = None,
+) -> MetricsReport:
+    """Count tasks, and add up what they used, cost and took. A customer "" is none."""
+
+
+@stored
+def metric_series(
+    connection: AnyConnection,
+    *,
+    from_: datetime | None = None,
+    to: datetime | None = None,
+    statuses: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    customers: Sequence[str] | None = None,
+    step: timedelta | None = None,
+) -> list[MetricPoint]:
+    """Return the same step by step, those without a task too; None chooses at most 120 points."""
+
+
+@stored
+def cost_by(
+    connection: AnyConnection,
+    *,
+    dimension: str,
+    from_: datetime | None = None,
+    to: datetime | None = None,
+    statuses: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    customers: Sequence[str] | None = None,
+    limit: Integer = 100,
+) -> list[CostLine]:
+    """Return what a task, agent, customer, batch, model or day cost, the dearest first."""
+
+
+@stored
 def list_tasks(
     connection: AnyConnection,
     *,
@@ -48,8 +98,30 @@ def list_tasks(
     batch_id: int | None = None,
     before_task_id: int | None = None,
     limit: Integer = 100,
+    search: str | None = None,
+    max_confidence: Decimal | None = None,
 ) -> list[TaskSummary]:
-    """Return a page of tasks, newest first; the next page has before_task_id = the last id."""
+    """Return a page of tasks, newest first; the next page has before_task_id = the last id.
+
+    search is the number of a task, batch or attempt; a run, launch token or idempotency key; or
+    part of a customer or of a batch's name.
+    """
+
+
+@stored
+def count_matching(
+    connection: AnyConnection,
+    *,
+    from_: datetime | None = None,
+    to: datetime | None = None,
+    statuses: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    customers: Sequence[str] | None = None,
+    batch_id: int | None = None,
+    search: str | None = None,
+    max_confidence: Decimal | None = None,
+) -> int:
+    """Count the tasks that `list_tasks` lists under these filters; 100,001 means over 100,000."""
 
 
 @stored
@@ -60,6 +132,63 @@ def task_detail(connection: AnyConnection, *, task_id: int) -> TaskDetail:
 @stored
 def batch_progress(connection: AnyConnection, *, batch_id: int) -> BatchProgress:
     """Return the counts of a batch. Raises UnknownBatchError."""
+
+
+@stored
+def list_batches(
+    connection: AnyConnection,
+    *,
+    from_: datetime | None = None,
+    to: datetime | None = None,
+    customers: Sequence[str] | None = None,
+    search: str | None = None,
+    before_batch_id: int | None = None,
+    limit: Integer = 50,
+) -> list[BatchSummary]:
+    """Return a page of batches, newest first; the next page has before_batch_id = the last id.
+
+    search is a batch's number, or part of its name, customer or owner.
+    """
+
+
+@stored
+def list_attempts(
+    connection: AnyConnection,
+    *,
+    statuses: Sequence[str] = ["lost", "superseded"],
+    agents: Sequence[str] | None = None,
+    from_: datetime | None = None,
+    to: datetime | None = None,
+    before_attempt_id: int | None = None,
+    limit: Integer = 100,
+) -> list[AttemptSummary]:
+    """Return a page of attempts, newest first; the next page has before_attempt_id = the last id.
+
+    Statuses are failed, released, lost, superseded and cancelled; from_ and to are on started_at.
+    """
+
+
+@stored
+def list_audit(
+    connection: AnyConnection,
+    *,
+    task_id: int | None = None,
+    agent: str | None = None,
+    actor: str | None = None,
+    before_audit_id: int | None = None,
+    limit: Integer = 100,
+) -> list[AuditEntry]:
+    """Return a page of what people did, latest first; the next has before_audit_id = the last."""
+
+
+@stored
+def table_sizes(connection: AnyConnection) -> list[TableSize]:
+    """Return how large each table is and when it was vacuumed, the largest first."""
+
+
+@stored
+def monitoring(connection: AnyConnection) -> list[Gauge]:
+    """Return the gauges of monitoring, those of one metric together; no value, no row."""
 
 
 @stored
