@@ -7,6 +7,8 @@ from pathlib import Path
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
+from forebay_apps.orchestrator import callbacks
+from forebay_apps.orchestrator.parts import add_parts
 from forebay_apps.web.app import Part, Site, build
 from forebay_apps.web.pages import Pages, page
 
@@ -22,13 +24,13 @@ def create_app(variables: Mapping[str, str] = os.environ, *, with_daemon: bool =
     """Return the orchestrator for these settings; `with_daemon` runs the daemon beside it."""
 
     def parts(app: FastAPI) -> list[Part]:
-        return []
+        return add_parts(app, with_daemon=with_daemon)
 
     site = Site(
         name="orchestrator",
         title="Forebay",
         folder=Path(__file__).parent,
-        routers=[router],
+        routers=[router, callbacks.router],
         nav=[("Overview", "/", "viewer")],
         needs="viewer",
         open_paths=["/api/callbacks", "/metrics"],

@@ -32,7 +32,6 @@ from forebay.errors import (
 )
 from forebay.logs import EventLog
 from forebay.webhooks import read_secrets
-from forebay_apps.web.database import Connections
 from forebay_apps.web.errors import Refusal, problem
 
 log = EventLog(__name__)
@@ -53,31 +52,25 @@ STATUSES: tuple[tuple[int, tuple[type[Exception], ...]], ...] = (
 )
 
 
-def callbacks(environment: Mapping[str, str], connections: Connections) -> APIRouter:
-    """Return the endpoint, which takes what one of the configured secrets has signed.
+router = APIRouter()
 
-    Raises SettingError.
-    """
-    webhooks = [Webhook(secret) for secret in read_secrets(environment, SECRETS)]
-    router = APIRouter()
 
-    def take(headers: Mapping[str, str], body: bytes) -> dict[str, str]:
-        return _taken(connections, _event(webhooks, headers, body))
+def read_webhooks(variables: Mapping[str, str]) -> list[Webhook]:
+    """Return what checks the signatures of the configured secrets. Raises SettingError."""
+    return [Webhook(secret) for secret in read_secrets(variables, SECRETS)]
 
-    @router.post("/api/callbacks", include_in_schema=False)
-    async def receive(request: Request) -> JSONResponse:
-        """Take in one event; 2xx says that it need not come again, and what the task's state is."""
-        try:
-            body = await _body(request)
-            answer = await run_in_threadpool(take, request.headers, body)
-        except Refusal as refusal:
-            return _refused(request, refusal, str(refusal))
-        except FROM_DATABASE as error:
-            return _refused(request, _refusal(error), type(error).__name__)
-        log.info("callback_taken", **answer)
-        return JSONResponse(answer)
 
-    return router
+@router.post("/api/callbacks")
+async def receive(request: Request) -> JSONResponse:
+    """Take in one event; 2xx says that it need not come again, and what the task's state is."""
+    try:
+        answer = await run_in_threadpool(_taken, request, await _body(request))
+    except Refusal as refusal:
+        return _refused(request, refusal, str(refusal))
+    except FROM_DATABASE as error:
+        return _refused(request, _refusal(error), type(error).__name__)
+    log.info("callback_taken", **answer)
+    return JSONResponse(answer)
 
 
 async def _body(request: Request) -> bytes:
@@ -121,9 +114,11 @@ def _event(webhooks: list[Webhook], headers: Mapping[str, str], body: bytes) -> 
         raise Refusal(400, "The body is not JSON, or nested too deep.") from None
 
 
-def _taken(connections: Connections, event: Any) -> dict[str, str]:
+def _taken(request: Request, body: bytes) -> dict[str, str]:
     """Hand the event to the database; the ids are strings, since browsers round large numbers."""
-    with connections.as_role("agent") as connection:
+    state = request.app.state
+    event = _event(state.webhooks, request.headers, body)
+    with state.connections.as_role("agent") as connection:
         answer = calls.callback(connection, event=event)
     return {"task_id": str(answer["task_id"])} | {k: answer[k] for k in ("status", "effect")}
 

@@ -60,16 +60,12 @@ class Supervisor:
         """Start the daemon, in the background."""
         self._thread.start()
 
-    def ask_to_stop(self) -> None:
-        """Have the daemon begin to stop; safe to call twice."""
+    def stop(self) -> None:
+        """Stop the daemon and wait for it; one that does not stop is killed."""
         self._stop.set()
         with self._lock:
             if self._process:
                 self._process.terminate()
-
-    def stop(self) -> None:
-        """Stop the daemon and wait for it; one that does not stop is killed."""
-        self.ask_to_stop()
         self._thread.join(STOP_SECONDS)
         with self._lock:
             if self._process:

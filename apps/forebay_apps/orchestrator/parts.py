@@ -1,0 +1,24 @@
+"""What the orchestrator has besides its pages, as its settings want it."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from forebay.settings import DATABASE_URL
+from forebay_apps.orchestrator import callbacks
+from forebay_apps.orchestrator.daemon import Supervisor
+from forebay_apps.web.app import Part
+
+
+def add_parts(app: FastAPI, *, with_daemon: bool) -> list[Part]:
+    """Put what routes need into the app's state, and return what works beside them.
+
+    `app.state.daemon` is None where no daemon is run here. Raises SettingError.
+    """
+    state = app.state
+    state.webhooks = callbacks.read_webhooks(state.variables)
+    state.daemon = None
+    if with_daemon:
+        where = {DATABASE_URL: state.database.conninfo}
+        state.daemon = Supervisor({**state.variables, **where})
+    return [part for part in (state.daemon,) if part]
