@@ -66,6 +66,12 @@ class UploadSubmittedError(StateMovedError):
     sqlstate = "QF203"
 
 
+class MatchChangedError(StateMovedError):
+    """Another number of tasks matches than was confirmed: show what matches, and ask again."""
+
+    sqlstate = "QF204"
+
+
 class NotFoundError(ForebayError):
     """There is no such thing: correct the name or id; trying again does not help."""
 
@@ -128,6 +134,12 @@ class LineFullError(RefusedError):
     sqlstate = "QF403"
 
 
+class TooManyMatchError(RefusedError):
+    """More tasks match than one act may change: narrow the filter, and act more than once."""
+
+    sqlstate = "QF404"
+
+
 class InternalError(ForebayError):
     """Forebay contradicts itself: report it with the message and the detail."""
 
@@ -166,6 +178,7 @@ BY_SQLSTATE: dict[str, type[ForebayError]] = {
     "QF201": IdempotencyKeyReusedError,
     "QF202": RunAlreadyRecordedError,
     "QF203": UploadSubmittedError,
+    "QF204": MatchChangedError,
     "QF301": UnknownAgentError,
     "QF302": UnknownBatchError,
     "QF303": UnknownTaskError,
@@ -175,6 +188,7 @@ BY_SQLSTATE: dict[str, type[ForebayError]] = {
     "QF401": InstallationClosedError,
     "QF402": TooLargeError,
     "QF403": LineFullError,
+    "QF404": TooManyMatchError,
     "QF901": IllegalTransitionError,
 }
 

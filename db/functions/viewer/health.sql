@@ -7,7 +7,7 @@ create or replace function forebay.health()
 as $function$
 -- Whether the machinery turns: who claims and sweeps, who listens, what waits longest, what holds the database back.
 --
--- oldest_transaction_at sees only sessions of roles that forebay_owner may see; grant it pg_read_all_stats to see all.
+-- The oldest transaction is one of the sessions of roles that forebay_owner may see; grant it pg_read_all_stats to see all.
 --
 -- Returns    one row; dispatchers are those that claimed or swept, the latest first; a sweep forgets those of yesterday
 -- Called by  forebay_viewer
@@ -32,13 +32,18 @@ begin
         (select count(*) from forebay.agents as a, forebay.task_attempts as o
             where o.agent = a.agent and o.finished_at is null
                 and forebay._is_expired(o, v_now, i.adoption_grace, i.report_grace)),
-        (
-            select min(s.xact_start) from pg_stat_activity as s
-            where s.datname = current_database() and s.pid <> pg_backend_pid()
-        ),
-        pg_notification_queue_usage()
+        oldest.xact_start, pg_notification_queue_usage(), oldest.application_name,
+        (select s.numbackends from pg_stat_database as s where s.datname = current_database()),
+        current_setting('max_connections')::integer, pg_database_size(current_database()),
+        current_setting('server_version'), v_now
     into v_health
-    from forebay.installation as i;
+    from forebay.installation as i
+    left join (
+        select s.xact_start, s.application_name from pg_stat_activity as s
+        where s.datname = current_database() and s.pid <> pg_backend_pid() and s.xact_start is not null
+        order by s.xact_start
+        limit 1
+    ) as oldest on true;
     return v_health;
 end;
 $function$;

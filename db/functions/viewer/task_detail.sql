@@ -7,11 +7,13 @@ create or replace function forebay.task_detail(p_task_id bigint)
 as $function$
 -- Everything about a task but its payload and result: its attempts, their usage, and what people did to it.
 --
--- Returns    one row; attempts, usage and audit are arrays of objects, oldest first
+-- Returns    one row; attempts, usage and audit are arrays of objects, oldest first; as_of is when it was read, by the clock
+--            of leases
 -- Errors     22023  p_task_id is null
 --            QF303  no such task
 -- Called by  forebay_viewer
 declare
+    v_now    timestamptz := forebay._now();
     v_task   forebay.tasks := forebay._get_task(p_task_id);
     v_detail forebay.task_detail;
 begin
@@ -37,8 +39,12 @@ begin
         (
             select coalesce(jsonb_agg(to_jsonb(l) - '{task_id}'::text[] order by l.audit_id), '[]')
             from forebay.audit_log as l where l.task_id = p_task_id
-        )
-    into v_detail;
+        ),
+        (select b.name from forebay.batches as b where b.batch_id = v_task.batch_id),
+        used.input_tokens, used.output_tokens, used.cached_tokens, used.is_known, used.usd, used.is_cost_known,
+        case when v_task.costed_attempts > 0 then v_task.compute_usd end, used.run_time, v_now
+    into v_detail
+    from forebay._task_use(v_task) as used;
     return v_detail;
 end;
 $function$;

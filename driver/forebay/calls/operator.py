@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from forebay.calls._call import AnyConnection, Integer, JsonList, stored
-from forebay.rows import ReprocessedTask, TaskEffect
+from forebay.rows import EffectCount, ReprocessedTask, TaskEffect
 
 
 @stored
@@ -177,6 +177,44 @@ def reprioritize(
     actor: str | None = None,
 ) -> list[TaskEffect]:
     """Change the place in line of waiting tasks; higher goes first."""
+
+
+@stored
+def annotate(
+    connection: AnyConnection,
+    *,
+    task_ids: Sequence[int],
+    note: str,
+    reason: str | None = None,
+    actor: str | None = None,
+) -> list[TaskEffect]:
+    """Write a note of 1 to 2,000 characters on tasks; it stands in the audit log."""
+
+
+@stored
+def act_on_matching(
+    connection: AnyConnection,
+    *,
+    act: str,
+    expected: int,
+    from_: datetime | None = None,
+    to: datetime | None = None,
+    statuses: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    customers: Sequence[str] | None = None,
+    batch_id: int | None = None,
+    search: str | None = None,
+    max_confidence: Decimal | None = None,
+    priority: Integer | None = None,
+    note: str | None = None,
+    reason: str | None = None,
+    actor: str | None = None,
+) -> list[EffectCount]:
+    """Do one act to all tasks that `list_tasks` lists under these filters, if they are `expected`.
+
+    act is cancel, retry, reprocess, reprioritize (with priority) or annotate (with note). Raises
+    MatchChangedError, TooManyMatchError, UnknownAgentError, UnknownBatchError.
+    """
 
 
 @stored

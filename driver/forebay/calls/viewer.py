@@ -7,6 +7,7 @@ The five filters are all optional: None does not filter. from_ and to are half-o
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 from forebay.calls._call import AnyConnection, Integer, stored
 from forebay.rows import (

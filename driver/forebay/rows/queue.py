@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal
-from uuid import UUID
 
 Document = dict[str, Any]
 Launcher = Literal["pull", "local", "lakeflow"]
 TaskStatus = Literal["enqueued", "processing", "completed", "failed", "cancelled"]
 LeaseState = Literal["renewed", "cancel_requested", "lost", "finished"]
 ReportEffect = Literal["completed", "retrying", "failed", "kept", "recorded", "none"]
-TaskEffectWord = Literal["cancelled", "retried", "reprioritized", "none", "unknown"]
+TaskEffectWord = Literal["cancelled", "retried", "reprioritized", "annotated", "none", "unknown"]
 ReprocessEffect = Literal["reprocessed", "none", "unknown"]
 RunOutcome = Literal["renew", "requeue", "retry", "fail", "pause_agent", "none"]
 AgentStateWord = Literal[
@@ -167,62 +166,6 @@ class TaskCount:
 
     status: TaskStatus
     tasks: int
-
-
-@dataclass(frozen=True, slots=True)
-class TaskSummary:
-    """A row of `list_tasks`."""
-
-    task_id: int
-    agent: str
-    status: TaskStatus
-    priority: int
-    batch_id: int | None
-    customer: str | None
-    locked_by: str | None
-    available_at: datetime
-    attempt_count: int
-    attempt_id: int | None
-    progress_done: int | None
-    progress_total: int | None
-    confidence: Decimal | None
-    error_kind: str | None
-    created_at: datetime
-    finished_at: datetime | None
-    reprocess_of: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class TaskDetail:
-    """The answer of `task_detail`: attempts, usage and audit are oldest first."""
-
-    task_id: int
-    agent: str
-    status: TaskStatus
-    priority: int
-    batch_id: int | None
-    customer: str | None
-    owner: str | None
-    idempotency_key: str | None
-    estimated_tokens: int | None
-    max_attempts: int | None
-    available_at: datetime
-    locked_by: str | None
-    attempt_id: int | None
-    attempt_no: int
-    attempt_count: int
-    release_count: int
-    deferral_count: int
-    deferred_since: datetime | None
-    confidence: Decimal | None
-    error: Document | None
-    reprocess_of: int | None
-    reprocessed_by: list[int] | None
-    created_at: datetime
-    finished_at: datetime | None
-    attempts: list[Document]
-    usage: list[Document]
-    audit: list[Document]
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,21 +342,3 @@ class Price:
     usd_per_m_cached: Decimal | None
     usd_per_page: Decimal | None
     usd_per_call: Decimal | None
-
-
-@dataclass(frozen=True, slots=True)
-class HealthReport:
-    """The answer of `health`: whether anything claims, sweeps and listens; usage is 0 to 1."""
-
-    schema_version: str
-    installation_id: UUID
-    is_branch: bool
-    may_dispatch: bool
-    dispatchers: list[Document]
-    listeners: int
-    last_claim_at: datetime | None
-    last_sweep_at: datetime | None
-    oldest_waiting_at: datetime | None
-    expired_leases: int
-    oldest_transaction_at: datetime | None
-    notify_queue_usage: float
