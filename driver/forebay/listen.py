@@ -64,9 +64,13 @@ class Listener:
         """Begin to listen; the first connection is made in the background."""
         self._thread.start()
 
+    def ask_to_stop(self) -> None:
+        """Begin to end, without waiting; safe to call in a signal handler."""
+        self._stop.set()
+
     def stop(self) -> None:
         """End the thread and its connection; returns when both are gone, or after a few seconds."""
-        self._stop.set()
+        self.ask_to_stop()
         if self._thread.is_alive():
             self._thread.join(PROBE_SECONDS + LOOK_EVERY)
 

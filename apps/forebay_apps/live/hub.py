@@ -11,6 +11,7 @@ from forebay.pool import Database
 
 LEAST_SECONDS = 0.3  # between two hints
 SECONDS_A_STREAM = 0.01  # more for every open page: their fetches have to be answered too
+PROBE_SECONDS = 10.0  # a listener that hears nothing for so long is tried
 BOOT = secrets.token_hex(4)  # versions of two processes do not compare
 
 
@@ -32,7 +33,9 @@ class Hub:
         self._timer: asyncio.TimerHandle | None = None
         self._last = -LEAST_SECONDS
         self._is_heard = threading.Event()
-        self._listener = Listener(database, self._hear, channels=(CHANGES,))
+        self._listener = Listener(
+            database, self._hear, channels=(CHANGES,), probe_every=PROBE_SECONDS
+        )
 
     @property
     def is_listening(self) -> bool:
@@ -57,6 +60,7 @@ class Hub:
     def end_streams(self) -> None:
         """Have every open stream end at once; safe to call in a signal handler."""
         self.is_closing = True
+        self._listener.ask_to_stop()
         if self._loop and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake)
 

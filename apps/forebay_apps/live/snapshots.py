@@ -11,8 +11,9 @@ from hashlib import sha256
 from forebay_apps.live.hub import Hub
 from forebay_apps.web.errors import Slow
 
-REUSE_SECONDS = 7.0  # at most: what changes without a notification shows within the next poll
+REUSE_SECONDS = 5.0  # at most; so those who poll at different times come to poll together
 PATIENCE_SECONDS = 4.0  # then an older answer is given, if there is one
+AT_ONCE = 8  # being made; further ones wait without a thread or a connection
 KEPT = 500
 
 
@@ -51,6 +52,7 @@ class Snapshots:
         self._hub = hub
         self._kept: OrderedDict[Hashable, Snapshot] = OrderedDict()
         self._flights: dict[Hashable, Flight] = {}
+        self._room = asyncio.Semaphore(AT_ONCE)
 
     async def answer(self, key: Hashable, make: Callable[[], Awaitable[bytes]]) -> Snapshot:
         """Return the key's answer as of its last change, or newer.
@@ -90,17 +92,22 @@ class Snapshots:
         if before:
             await asyncio.wait({before.task})
         try:
-            flight.generation = self._hub.generation
-            version, as_of, began = self._hub.next_version(), datetime.now(UTC), time.monotonic()
-            made = Snapshot(await make(), version, flight.generation, as_of, began)
-            self._kept[key] = made
-            self._kept.move_to_end(key)
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-            return made
+            async with self._room:
+                flight.generation = self._hub.generation
+                version, as_of = self._hub.next_version(), datetime.now(UTC)
+                began = time.monotonic()
+                made = Snapshot(await make(), version, flight.generation, as_of, began)
         finally:
             if self._flights.get(key) is flight:
                 del self._flights[key]
+        self._keep(key, made)
+        return made
+
+    def _keep(self, key: Hashable, made: Snapshot) -> None:
+        self._kept[key] = made
+        self._kept.move_to_end(key)
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
 
 
 def _noticed(task: asyncio.Task[Snapshot]) -> None:

@@ -22,15 +22,18 @@ from forebay_apps.live.snapshots import Snapshots
 from forebay_apps.web import errors, login
 from forebay_apps.web.database import Connections
 from forebay_apps.web.guard import Guard
-from forebay_apps.web.pages import KIT, Nav, environment, failed
 from forebay_apps.web.people import (
     DatabricksIdentification,
     Identification,
     ProxyIdentification,
     Role,
 )
+from forebay_apps.web.rendering import KIT, environment, failed
 from forebay_apps.web.settings import WebSettings
+from forebay_apps.web.tracing import Tracing
 from forebay_apps.web.users import Users
+
+BODY_BYTES = 2 * 1024**2  # of a form; routes that take more say so
 
 
 class Part(Protocol):
@@ -49,7 +52,7 @@ class Site:
     title: str
     folder: Path
     routers: Sequence[APIRouter]
-    nav: Sequence[Nav] = ()
+    nav: Sequence[tuple[str, str, Role]] = ()  # label, path, the least role that sees it
     needs: Role = "submitter"  # to get in at all
     open_paths: Sequence[str] = ()  # exact paths that see to themselves who may ask
 
@@ -80,14 +83,15 @@ def build(
     app.state has: settings (WebSettings), variables, database, connections, hub, snapshots,
     identification, templates, site.
     """
-    app = FastAPI(title=site.title, lifespan=_lifespan, openapi_url=None)
+    app = FastAPI(title=site.title, lifespan=_lifespan, openapi_url=None, max_body_size=BODY_BYTES)
     state = app.state
     state.site, state.variables = site, variables
     state.settings = WebSettings.read(variables)
     state.database = Database(
         Settings.read(variables).database_url, application_name=f"forebay {site.name}"
     )
-    state.connections = Connections(state.database)
+    tracing = state.tracing = Tracing.of(variables, f"forebay-{site.name}")
+    state.connections = Connections(state.database, tracing.configure if tracing else None)
     state.hub = Hub(state.database)
     state.snapshots = Snapshots(state.hub)
     state.identification = _identification(state.settings, site.name)
@@ -99,7 +103,9 @@ def build(
     _add_routes(app, site)
     for kind in (*errors.HANDLED, Exception):
         app.add_exception_handler(kind, failed)
-    app.add_middleware(Guard, site.open_paths, site.needs, state.hub.changed)  # type: ignore[arg-type]
+    app.add_middleware(Guard, site.open_paths, site.needs, state.hub.changed)
+    if tracing:
+        app.add_middleware(tracing.middleware)  # the outermost
     return app
 
 
@@ -114,6 +120,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         for part in reversed(parts):
             part.stop()
         app.state.connections.close()
+        if app.state.tracing:
+            app.state.tracing.close()
 
 
 def _identification(settings: WebSettings, app_name: str) -> Identification:

@@ -1,6 +1,6 @@
 """How the apps reach the database: a small pool for each of its roles, and who may use which."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from threading import Lock
@@ -15,10 +15,12 @@ from forebay_apps.web.errors import Forbidden
 from forebay_apps.web.people import Person, Role
 
 AnyConnection = AbstractContextManager[Connection[Any]]
+Configure = Callable[[Connection[Any]], None]
 
-WAIT_SECONDS = 5.0  # for a connection: then the person is told that the database does not answer
+WAIT_SECONDS = 3.0  # for a connection: then the person is told that the database does not answer
 GIVE_UP_SECONDS = 3.0  # trying to reconnect; whoever comes next starts it again
 STATEMENT_SECONDS = 15
+CLOSE_SECONDS = 0.5
 POOL_SIZE = 4
 
 
@@ -29,7 +31,8 @@ class Connections:
     what it does for a person goes through `Access`.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, configure: Configure | None = None) -> None:
+        self._configure = configure  # what to do with each new connection
         self.database = replace(
             database, connect_timeout=5, tcp_timeout=10, statement_timeout=STATEMENT_SECONDS
         )
@@ -46,7 +49,7 @@ class Connections:
         """Close every connection."""
         with self._lock:
             for pool in self._pools.values():
-                pool.close()
+                pool.close(CLOSE_SECONDS)
             self._pools.clear()
 
     def _pool(self, role: str) -> Pool:
@@ -63,6 +66,7 @@ class Connections:
         return ConnectionPool(
             kwargs=parameters,
             check=ConnectionPool.check_connection,
+            configure=self._configure,
             name=f"forebay_{role}",
             min_size=0,
             max_size=POOL_SIZE,

@@ -11,12 +11,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forebay_apps.web.errors import Forbidden, Problem, problem
-from forebay_apps.web.pages import problem_response
 from forebay_apps.web.people import Person, Role
+from forebay_apps.web.rendering import LIVE_HEADER, problem_response
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 OPEN = ("/healthz", "/static/", "/login")
-LIVE_HEADER = "X-Forebay-Live"  # set by live.js: the answer goes into a page that is open
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:;"

@@ -33,7 +33,9 @@ class Person:
 class Identification(Protocol):
     """A way to tell who sends a request."""
 
-    has_login_page: bool
+    @property
+    def has_login_page(self) -> bool:
+        """Tell whether people log in here, rather than before they come."""
 
     def identify(self, request: HTTPConnection) -> Person | None:
         """Return who it is, or None for a stranger."""

@@ -12,6 +12,7 @@ from starlette.types import Message
 from forebay_apps.live.snapshots import Snapshot, Snapshots
 from forebay_apps.web.people import Person
 
+TOLD = (b"etag", b"x-forebay-version", b"x-forebay-age")
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -69,22 +70,23 @@ async def _call(request: Request, address: str, person: Person, *, is_inner: boo
         "starlette.exception_handlers": request.scope.get("starlette.exception_handlers"),
         "forebay.is_inner": is_inner,
     }
-    status, body = 500, bytearray()
+    status, sent, body = 500, [], bytearray()
 
     async def receive() -> Message:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Message) -> None:
-        nonlocal status
+        nonlocal status, sent
         if message["type"] == "http.response.start":
-            status = message["status"]
+            status, sent = message["status"], message["headers"]
         else:
             body.extend(message.get("body", b""))
 
     async with AsyncExitStack() as stack:
         scope["fastapi_middleware_astack"] = stack
         await request.app.router(scope, receive, send)
-    return HTMLResponse(bytes(body), status)
+    headers = {name.decode(): value.decode() for name, value in sent if name in TOLD}
+    return HTMLResponse(bytes(body), status, headers)
 
 
 def _response(request: Request, found: Snapshot) -> Response:
