@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
+from fastapi import FastAPI
+
 from forebay_apps.serve import GRACE_SECONDS, Server, listening, server
 
 Which = Literal["intake", "orchestrator"]
@@ -25,6 +27,7 @@ class Served:
     url: str
     home: Path
     storage: Path
+    app: FastAPI
 
 
 @contextmanager
@@ -35,18 +38,25 @@ def served(which: Which, environment: Mapping[str, str], folder: Path) -> Iterat
         path.mkdir(parents=True, exist_ok=True)
     own = {"FOREBAY_HOME": str(home), "FOREBAY_STORAGE_ROOTS": str(storage)}
     app = import_module(f"forebay_apps.{which}.app").create_app(own | dict(environment))
+    with running(app) as url:
+        yield Served(which, url, home, storage, app)
+
+
+@contextmanager
+def running(app: FastAPI) -> Iterator[str]:
+    """Serve any app of the kit, and give its address; it must stop when it is asked to."""
     with listening("127.0.0.1", 0) as entrance:
         running = server(app)
         thread = threading.Thread(target=running.run, args=([entrance],), daemon=True)
         thread.start()
         try:
             _wait_until_started(running, thread)
-            yield Served(which, f"http://127.0.0.1:{entrance.getsockname()[1]}", home, storage)
+            yield f"http://127.0.0.1:{entrance.getsockname()[1]}"
         finally:
             app.state.begin_stop()
             running.should_exit = True
             thread.join(GRACE_SECONDS + 10)
-    assert not thread.is_alive(), f"{which} did not stop"
+    assert not thread.is_alive(), "the app did not stop"
 
 
 def _wait_until_started(running: Server, thread: threading.Thread) -> None:
