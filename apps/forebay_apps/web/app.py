@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -102,11 +102,16 @@ def build(
     state.begin_stop = state.hub.end_streams
     _add_routes(app, site)
     for kind in (*errors.HANDLED, Exception):
-        app.add_exception_handler(kind, failed)
+        app.add_exception_handler(kind, _failed)
     app.add_middleware(Guard, site.open_paths, site.needs, state.hub.changed)
     if tracing:
         app.add_middleware(tracing.middleware)  # the outermost
     return app
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """Answer in the loop: it takes no thread, of which a slow database may have all."""
+    return failed(request, error)
 
 
 @asynccontextmanager
@@ -129,8 +134,8 @@ def _identification(settings: WebSettings, app_name: str) -> Identification:
         return DatabricksIdentification(settings.names)
     if settings.login == "proxy":
         return ProxyIdentification(settings.proxy_header, settings.proxies, settings.names)
-    users = Users(settings.users_file)
-    return login.PasswordIdentification(users, settings.session_key, app_name)
+    users, key = Users(settings.users_file), settings.session_key
+    return login.PasswordIdentification(users, key, app_name, settings.proxies)
 
 
 def _add_routes(app: FastAPI, site: Site) -> None:

@@ -1,6 +1,7 @@
 """What went wrong, as a person is told: a status, a title, and a sentence that says what to do."""
 
 import secrets
+import traceback
 from dataclasses import dataclass
 
 import psycopg
@@ -102,7 +103,9 @@ def problem(error: Exception) -> Problem:
 
 def _unexpected(error: Exception) -> Problem:
     code = secrets.token_hex(4)
-    log.error("request_failed", code=code, error=type(error).__name__, reason=first_line(error))
+    where = "".join(traceback.format_tb(error.__traceback__))
+    kind, reason = type(error).__name__, first_line(error)
+    log.error("request_failed", code=code, error=kind, reason=reason, traceback=where)
     return Problem(
         500,
         "Something is broken",

@@ -1,7 +1,5 @@
 """Log in with a password, and what a session is: a signed cookie that names the person."""
 
-import threading
-import time
 from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -14,14 +12,14 @@ from starlette.responses import RedirectResponse, Response
 from forebay.logs import EventLog
 from forebay_apps.web.pages import page
 from forebay_apps.web.people import Person
+from forebay_apps.web.proxies import address, is_encrypted
+from forebay_apps.web.settings import Network
+from forebay_apps.web.tries import Tries, guesser
 from forebay_apps.web.users import User, Users
 
 log = EventLog(__name__)
 
 SESSION_SECONDS = 12 * 3600
-FREE_TRIES = 5  # wrong passwords before the first wait
-LONGEST_WAIT = 60.0  # seconds
-FORGET_AFTER = 900.0  # seconds since the last wrong password
 
 router = APIRouter()
 
@@ -31,8 +29,11 @@ class PasswordIdentification:
 
     has_login_page = True
 
-    def __init__(self, users: Users, key: str, app_name: str) -> None:
+    def __init__(
+        self, users: Users, key: str, app_name: str, proxies: tuple[Network, ...] = ()
+    ) -> None:
         self.users = users
+        self.proxies = proxies
         self.tries = Tries()
         self.cookie = f"forebay_{app_name}"
         self._signer = URLSafeTimedSerializer(key, salt=self.cookie)
@@ -54,42 +55,8 @@ class PasswordIdentification:
             max_age=SESSION_SECONDS,
             httponly=True,
             samesite="lax",
-            secure=request.url.scheme == "https",
+            secure=is_encrypted(request, self.proxies),
         )
-
-
-class Tries:
-    """Make guessing slow: after a few wrong passwords each further one has to wait, ever longer."""
-
-    def __init__(self) -> None:
-        self._wrong: dict[str, tuple[int, float]] = {}
-        self._lock = threading.Lock()
-
-    def wait(self, *keys: str) -> float:
-        """Return for how many seconds nothing is tried for these keys."""
-        with self._lock:
-            return max(self._wait(key) for key in keys)
-
-    def wrong(self, *keys: str) -> None:
-        """Count a wrong password."""
-        now = time.monotonic()
-        with self._lock:
-            for key, (_, at) in list(self._wrong.items()):
-                if now - at > FORGET_AFTER:
-                    del self._wrong[key]
-            for key in keys:
-                self._wrong[key] = (self._wrong.get(key, (0, 0.0))[0] + 1, now)
-
-    def right(self, *keys: str) -> None:
-        """Forget the wrong ones before it."""
-        with self._lock:
-            for key in keys:
-                self._wrong.pop(key, None)
-
-    def _wait(self, key: str) -> float:
-        count, at = self._wrong.get(key, (0, 0.0))
-        pause = min(2.0 ** (count - FREE_TRIES), LONGEST_WAIT) if count >= FREE_TRIES else 0.0
-        return max(0.0, at + pause - time.monotonic())
 
 
 @router.get("/login")
@@ -105,16 +72,15 @@ def log_in(
     next: Annotated[str, Form()] = "/",
 ) -> Response:
     identification: PasswordIdentification = request.app.state.identification
-    keys = (f"name {name}", f"address {request.client.host if request.client else ''}")
-    if wait := identification.tries.wait(*keys):
+    where = guesser(address(request, identification.proxies))
+    if wait := identification.tries.begin(where, f"{where} {name}"):
         sentence = f"Too many wrong passwords: wait {wait:.0f} s, then try again."
         return _form(request, next, name, sentence, 429)
     user = identification.users.checked(name, password)
     if user is None:
-        identification.tries.wrong(*keys)
         log.warning("login_refused", name=name)
         return _form(request, next, name, "The name or the password is wrong.", 401)
-    identification.tries.right(*keys)
+    identification.tries.forget(where, f"{where} {name}")
     log.info("login", name=name)
     response = RedirectResponse(local(next), 303)
     identification.begin(request, response, user)

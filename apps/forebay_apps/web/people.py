@@ -1,12 +1,12 @@
 """Who asks: people, their roles, and the three ways in which a request names one."""
 
-import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, get_args
 
 from starlette.requests import HTTPConnection
 
+from forebay_apps.web.proxies import is_from
 from forebay_apps.web.settings import Network
 
 Role = Literal["submitter", "viewer", "operator", "admin"]
@@ -65,15 +65,6 @@ class DatabricksIdentification:
 
     def identify(self, request: HTTPConnection) -> Person | None:
         return _named(request, DATABRICKS_HEADERS, self.names)
-
-
-def is_from(request: HTTPConnection, networks: tuple[Network, ...]) -> bool:
-    """Tell whether a request comes straight from one of these networks."""
-    try:
-        address = ipaddress.ip_address(request.client.host if request.client else "")
-    except ValueError:
-        return False
-    return any(address in network for network in networks)
 
 
 def role_of(name: str, names: Mapping[str, frozenset[str]]) -> Role:

@@ -48,6 +48,11 @@ class WebSettings:
         default = "databricks" if is_databricks else "password"
         login = word(environment, LOGIN, ("password", "proxy", "databricks"), default)
         proxies = _networks(environment)
+        if login == "databricks" and not is_databricks:
+            raise SettingError(
+                f"{LOGIN} is databricks, and this is no Databricks App: anybody could name"
+                " anybody. Set it to password or proxy."
+            )
         if login == "proxy" and not proxies:
             raise SettingError(
                 f"{LOGIN} is proxy, and {PROXIES} is not set: set it to the proxy's addresses,"

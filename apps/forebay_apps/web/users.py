@@ -1,9 +1,12 @@
 """The file of people who log in with a password: names, roles, and what their passwords hash to."""
 
+import fcntl
 import json
 import os
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -12,9 +15,11 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from forebay.errors import ForebayError
+from forebay_apps.web.errors import Refusal
 from forebay_apps.web.people import Person, Role
 
 LEAST_LENGTH = 12
+BUSY_SECONDS = 2.0
 AT_ONCE = threading.Semaphore(2)  # each check takes 64 MiB
 
 _hasher = PasswordHasher()
@@ -64,11 +69,14 @@ class Users:
     def checked(self, name: str, password: str) -> User | None:
         """Return the user with this name and password, after as long as for any other answer."""
         user = self.all().get(name)
-        with AT_ONCE:
-            try:
-                _hasher.verify(user.password if user else _nobodys, password)
-            except (VerificationError, InvalidHashError):
-                return None
+        if not AT_ONCE.acquire(timeout=BUSY_SECONDS):
+            raise Refusal(503, "Too many people log in at this moment: try again.")
+        try:
+            _hasher.verify(user.password if user else _nobodys, password)
+        except (VerificationError, InvalidHashError):
+            return None
+        finally:
+            AT_ONCE.release()
         return user
 
     def put(self, name: str, role: Role, password: str) -> None:
@@ -77,15 +85,19 @@ class Users:
             raise UserError("The name must have 1 to 100 printable characters.")
         if len(password) < LEAST_LENGTH:
             raise UserError(f"The password must have at least {LEAST_LENGTH} characters.")
-        self._write({**self.all(), name: User(name, role, _hasher.hash(password))})
+        user = User(name, role, _hasher.hash(password))
+        with self._changing() as users:
+            users[name] = user
 
     def give(self, name: str, role: Role) -> None:
         """Give a user another role. Raises UserError."""
-        self._write({**self.all(), name: replace(self.one(name), role=role)})
+        with self._changing() as users:
+            users[name] = replace(self.one(name), role=role)
 
     def remove(self, name: str) -> None:
         """Take a user away; the sessions end with the next request. Raises UserError."""
-        self._write({key: user for key, user in self.all().items() if key != self.one(name).name})
+        with self._changing() as users:
+            del users[self.one(name).name]
 
     def one(self, name: str) -> User:
         """Return the user of this name. Raises UserError."""
@@ -103,10 +115,19 @@ class Users:
             ) from None
         return {user.name: user for user in users}
 
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, User]]:
+        """Give the users to change, and write them afterwards; one process at a time."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.path.with_name(f".{self.path.name}.lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            users = dict(self.all())
+            yield users
+            self._write(users)
+
     def _write(self, users: dict[str, User]) -> None:
         """Replace the file in one step; only its owner may read it."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        number, name = tempfile.mkstemp(dir=self.path.parent, prefix=".users")
+        number, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
         with open(number, "w") as file:
             json.dump([asdict(user) for user in users.values()], file, indent=1)
             file.flush()

@@ -1,47 +1,63 @@
-// Change an element's children into those of another, keeping the nodes that are the same.
-// What is kept keeps its focus, selection, scroll position, open state and what was typed into it.
+// Change an element's content into that of another, keeping the nodes that both have.
+//
+// A node that is kept keeps what the server does not know of: focus, selection, scroll position,
+// whether it is open, what was typed into it. Nodes with an id are found by it, others by their
+// place and name. What has data-keep is left as it is.
 
-export function morph(from, to) {
-  const kept = new Map();
-  for (const child of from.children) if (child.id) kept.set(child.id, child);
-  let current = from.firstChild;
-  for (const wanted of [...to.childNodes]) {
-    let match = null;
-    if (wanted.id && kept.has(wanted.id)) match = kept.get(wanted.id);
-    else if (current && isSame(current, wanted)) match = current;
-    if (!match) {
-      from.insertBefore(wanted, current);
-      continue;
+export function morph(parent, wanted) {
+  const byId = new Map();
+  const ids = new Set();
+  for (const child of parent.children) if (child.id) byId.set(child.id, child);
+  for (const child of wanted.children) if (child.id) ids.add(child.id);
+  let place = parent.firstChild; // what is before it is done
+  for (const next of [...wanted.childNodes]) {
+    while (place?.id && !ids.has(place.id)) place = removed(place);
+    const found = next.id ? byId.get(next.id) : undefined;
+    if (found && found.nodeName === next.nodeName) {
+      if (found === place) place = place.nextSibling;
+      else move(parent, found, place);
+      change(found, next);
+    } else if (place && isAlike(place, next)) {
+      const kept = place;
+      place = place.nextSibling;
+      change(kept, next);
+    } else {
+      parent.insertBefore(next, place);
     }
-    if (match === current) current = current.nextSibling;
-    else from.insertBefore(match, current);
-    if (match.nodeType === Node.ELEMENT_NODE) change(match, wanted);
-    else if (match.nodeValue !== wanted.nodeValue) match.nodeValue = wanted.nodeValue;
   }
-  while (current) {
-    const next = current.nextSibling;
-    current.remove();
-    current = next;
-  }
+  while (place) place = removed(place);
 }
 
-function isSame(node, wanted) {
-  return node.nodeType === wanted.nodeType && node.nodeName === wanted.nodeName
-    && (node.id ?? "") === (wanted.id ?? "");
+function removed(node) {
+  const next = node.nextSibling;
+  node.remove();
+  return next;
 }
 
-function change(node, wanted) {
+function move(parent, node, place) {
+  if (parent.moveBefore) parent.moveBefore(node, place); // keeps focus and scroll position
+  else parent.insertBefore(node, place);
+}
+
+function isAlike(node, next) {
+  return node.nodeName === next.nodeName && !node.id && !next.id;
+}
+
+function change(node, next) {
+  if (node.nodeType !== Node.ELEMENT_NODE) {
+    if (node.nodeValue !== next.nodeValue) node.nodeValue = next.nodeValue;
+    return;
+  }
   if ("keep" in node.dataset) return;
   for (const { name } of [...node.attributes]) {
-    if (!wanted.hasAttribute(name) && !isTheirs(node, name)) node.removeAttribute(name);
+    if (!next.hasAttribute(name) && !isThePersons(node, name)) node.removeAttribute(name);
   }
-  for (const { name, value } of wanted.attributes) {
-    if (node.getAttribute(name) !== value && !isTheirs(node, name)) node.setAttribute(name, value);
+  for (const { name, value } of next.attributes) {
+    if (node.getAttribute(name) !== value && !isThePersons(node, name)) node.setAttribute(name, value);
   }
-  if (node.nodeName !== "TEXTAREA") morph(node, wanted);
+  if (node.nodeName !== "TEXTAREA") morph(node, next);
 }
 
-// What the person set and the server does not know.
-function isTheirs(node, name) {
-  return (name === "open" && (node.nodeName === "DETAILS" || node.nodeName === "DIALOG"));
+function isThePersons(node, name) {
+  return name === "open" && ["DETAILS", "DIALOG"].includes(node.nodeName);
 }
