@@ -44,7 +44,7 @@ create table forebay.uploads (
 );
 create index uploads_unsubmitted on forebay.uploads (owner, stored_at, upload_id)
 where stored_at is not null and task_id is null and dropped_at is null;
-create index uploads_to_remove on forebay.uploads (opened_at) where task_id is null and cleaned_at is null;
+create index uploads_to_remove on forebay.uploads (opened_at, upload_id) where task_id is null and cleaned_at is null;
 create index uploads_to_tidy on forebay.uploads (task_id) where task_id is not null and cleaned_at is null;
 create unique index uploads_task on forebay.uploads (task_id) where task_id is not null;
 comment on table forebay.uploads is

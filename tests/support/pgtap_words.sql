@@ -50,6 +50,15 @@ begin
 end;
 $function$;
 
+create function tap.upload(p_number integer)
+    returns uuid
+    language sql
+    immutable
+as $function$
+-- The id of a made-up upload.
+select lpad(p_number::text, 32, '0')::uuid;
+$function$;
+
 create function tap.only_callable_by(p_callers text[], p_call text)
     returns text
     language plpgsql

@@ -18,25 +18,17 @@ as $function$
 --
 -- ahead counts tasks of others before the batch's last one in line, tokens what the batch's tasks in line are expected to
 -- use. What runs now has to end too. Each limit's time is what has to start, less its room now, by what it lets pass a minute.
+-- A pause comes on top of it, and a cap of spending until it is over.
 declare
-    v_agent    forebay.agents := forebay._get_effective(p_agent, p_now);
-    v_waiting  bigint;
-    v_running  bigint;
-    v_estimate bigint;
-    v_last     forebay.tasks;
-    v_use      forebay.expected_use;
-    v_why      forebay.task_explanation;
-    v_limit    record;
+    v_agent forebay.agents := forebay._get_effective(p_agent, p_now);
+    v_open  record;
+    v_last  forebay.tasks;
+    v_use   forebay.expected_use;
+    v_why   forebay.task_explanation;
+    v_limit record;
 begin
-    select
-        count(*) filter (where t.status = 'enqueued'), count(*) filter (where t.status = 'processing'),
-        case when count(t.estimated_tokens) filter (where t.status = 'enqueued') > 0 then
-            avg(coalesce(t.estimated_tokens, v_agent.default_estimated_tokens)) filter (where t.status = 'enqueued')
-        end::bigint
-    into v_waiting, v_running, v_estimate
-    from forebay.tasks as t
-    where t.batch_id = p_batch_id and t.agent = v_agent.agent and t.status in ('enqueued', 'processing');
-    is_needed := v_waiting + v_running > 0;
+    select o.* into v_open from forebay._open_tasks(p_batch_id, v_agent) as o;
+    is_needed := v_open.waiting + v_open.running > 0;
     ahead := 0;
     tokens := 0;
     if not is_needed then
@@ -44,29 +36,35 @@ begin
     end if;
 
     per_minute := forebay._finished_per_minute(v_agent.agent, p_now);
-    if v_waiting > 0 then
+    if v_open.waiting > 0 then
         select t.* into v_last from forebay.tasks as t
         where t.batch_id = p_batch_id and t.agent = v_agent.agent and t.status = 'enqueued'
         order by forebay._effective_priority(v_agent, t, p_now), t.created_at desc, t.task_id desc
         limit 1;
-        ahead := greatest(0, coalesce(forebay._count_ahead(v_last, p_now), forebay._count_turns(v_last)) - v_waiting + 1);
-        v_use := forebay._expect(v_agent, forebay._learned(v_agent.agent), v_estimate);
-        tokens := v_waiting * (v_use.input_tokens + v_use.output_tokens);
+        ahead := greatest(0, coalesce(forebay._count_ahead(v_last, p_now), forebay._count_turns(v_last)) - v_open.waiting + 1);
+        v_use := forebay._expect(v_agent, forebay._learned(v_agent.agent), v_open.estimate);
+        tokens := v_open.waiting * (v_use.input_tokens + v_use.output_tokens);
         v_why := forebay._explain_waiting(v_last);
     end if;
-    time_left := make_interval(secs => (60 * (ahead + v_waiting + forebay._in_use(v_agent.agent)) / per_minute)::double precision);
+    time_left := make_interval(secs => (60 * (ahead + v_open.waiting + forebay._in_use(v_agent.agent)) / per_minute)::double precision);
 
     select r.* into v_limit
-    from forebay._passing(v_agent, v_use, ahead + v_waiting, p_now) as r
+    from forebay._passing(v_agent, v_use, ahead + v_open.waiting, p_now) as r
     order by r.takes desc
     limit 1;
     if found and (v_limit.takes is null or v_limit.takes > time_left) then
         time_left := v_limit.takes;
         limited_by := v_limit.words;
     end if;
-    if v_why.reason in ('not_open', 'closed', 'paused', 'spend_cap', 'delayed', 'deferred') then
+    if v_why.reason in ('not_open', 'closed', 'paused', 'spend_cap') then
         limited_by := v_why.explanation;
-        time_left := time_left + (v_why.waiting_until - p_now);
+        time_left := time_left + (case v_why.reason
+            when 'paused' then nullif(v_agent.paused_until, 'infinity')
+            when 'spend_cap' then v_why.waiting_until
+        end - p_now);
+    end if;
+    if v_open.due_at - p_now > time_left then
+        time_left := v_open.due_at - p_now;
     end if;
 end;
 $function$;

@@ -5,7 +5,9 @@ create or replace function forebay._count_turns(p_task forebay.tasks)
     security invoker
 as $function$
 -- About how many tasks start before this one where customers are served in turns: those of its customer before it, and as
--- many of each other one. Looks at 10,000 tasks in line at most.
+-- many of each other one.
+--
+-- It looks at the first 10,000 tasks in line.
 select coalesce(own.place + sum(least(others.tasks, own.place + 1)), own.place)
 from (
     select count(*) as place

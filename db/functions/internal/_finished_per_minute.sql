@@ -5,7 +5,9 @@ create or replace function forebay._finished_per_minute(p_agent text, p_now time
     security invoker
 as $function$
 -- How many tasks a minute the agent finished of late: the last 500 of the last 15 minutes, counted since the first of them
--- started. Null when there is none.
+-- started.
+--
+-- Returns  null when there is none
 select case when count(*) > 0 then round(
     count(*) * 60 / greatest(1, extract(epoch from p_now - greatest(
         p_now - interval '15 minutes',

@@ -28,7 +28,7 @@ begin
     with stale as (
         select u.upload_id, u.opened_at from forebay.uploads as u
         where u.task_id is null and u.cleaned_at is null and u.opened_at <= v_before
-        order by u.opened_at
+        order by u.opened_at, u.upload_id
         limit p_limit
         for no key update skip locked
     ),
@@ -39,7 +39,7 @@ begin
         where u.upload_id = s.upload_id
         returning u.upload_id, u.document, s.opened_at
     )
-    select d.upload_id, d.document, 'file' from dropped as d order by d.opened_at;
+    select d.upload_id, d.document, 'file' from dropped as d order by d.opened_at, d.upload_id;
 
     return query
     select u.upload_id, u.document, 'leftovers'
