@@ -4,27 +4,31 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from fastapi import FastAPI, Request
-from starlette.responses import Response
+from fastapi import FastAPI
 
+from forebay_apps.intake import batches, documents, submitting, uploads
+from forebay_apps.intake.findings import in_short, level
+from forebay_apps.intake.naming import left, name_of
+from forebay_apps.intake.pictures import Pictures
+from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.app import Site, build
-from forebay_apps.web.pages import Pages, page
-
-router = Pages()
-
-
-@router.page("/")
-def home(request: Request) -> Response:
-    return page(request, "home.html")
 
 
 def create_app(variables: Mapping[str, str] = os.environ) -> FastAPI:
-    """Return intake for these settings."""
+    """Return intake for these settings.
+
+    app.state has, beside what every app has, intake (IntakeSettings) and pictures.
+    """
     site = Site(
         name="intake",
         title="Forebay intake",
         folder=Path(__file__).parent,
-        routers=[router],
-        nav=[("Upload", "/", "submitter")],
+        routers=[uploads.router, submitting.router, batches.router, documents.router],
+        nav=[("New batch", "/", "submitter"), ("My batches", "/batches", "submitter")],
     )
-    return build(site, variables)
+    app = build(site, variables)
+    app.state.intake = IntakeSettings.read(variables)
+    app.state.pictures = Pictures(app.state.intake)
+    app.state.templates.globals.update(name_of=name_of, in_short=in_short, level=level)
+    app.state.templates.filters["left"] = left
+    return app

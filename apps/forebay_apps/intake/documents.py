@@ -1,0 +1,118 @@
+"""One document: what was found in it, beside the page that says so."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from fastapi import Path, Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from forebay.rows import BatchResult, BatchTask
+from forebay.storage import StorageError
+from forebay_apps.intake.batches import Id
+from forebay_apps.intake.exports import document_as_json
+from forebay_apps.intake.findings import Findings
+from forebay_apps.intake.naming import name_of
+from forebay_apps.intake.pictures import NoPicture, Pictures
+from forebay_apps.intake.settings import IntakeSettings
+from forebay_apps.intake.sight import Sight
+from forebay_apps.web.database import Db
+from forebay_apps.web.errors import Refusal
+from forebay_apps.web.pages import Pages, fragment, page
+
+router = Pages()
+
+MOST_PAGES = 1_000_000
+Number = Annotated[int, Path(ge=1, le=MOST_PAGES)]
+Shown = Annotated[int, Query(alias="page", ge=1, le=MOST_PAGES)]
+Turn = Literal["0", "90", "180", "270"]
+
+A_WHILE = {"Cache-Control": "private, max-age=600"}
+"""A document under a name never changes."""
+
+
+@router.page("/batches/{batch_id}/documents/{task_id}")
+def document(request: Request, db: Db, batch_id: Id, task_id: Id, shown: Shown = 1) -> Response:
+    """Show a document: its fields, lines, tables and notes, and one of its pages."""
+    sight = Sight.of(db, batch_id)
+    row = sight.result(task_id)
+    findings = Findings(row.result)
+    pages, problem = _pages(request.app.state.pictures, row, findings)
+    return page(
+        request,
+        "document.html",
+        sight=sight,
+        row=row,
+        name=name_of(row.payload),
+        findings=findings,
+        pages=pages,
+        problem=problem,
+        shown=min(shown, pages),
+        following=next(iter(sight.tasks(after_task_id=task_id, limit=1)), None),
+    )
+
+
+@router.fragment("/batches/{batch_id}/documents/{task_id}/now")
+def document_now(request: Request, db: Db, batch_id: Id, task_id: Id) -> Response:
+    """Show how far a document is that is not finished."""
+    sight = Sight.of(db, batch_id)
+    task = sight.task(task_id)
+    explanation = sight.explanations([task]).get(task_id)
+    return fragment(request, "document_now.html", task=task, explanation=explanation)
+
+
+@router.get("/batches/{batch_id}/documents/{task_id}/pages/{number}.png", response_model=None)
+def picture(
+    request: Request, db: Db, batch_id: Id, task_id: Id, number: Number, turn: Turn | None = None
+) -> Response:
+    """Send one page as a picture; with `turn` it is turned upright as it was read."""
+    task = Sight.of(db, batch_id).task(task_id)
+    pictures: Pictures = request.app.state.pictures
+    try:
+        png = pictures.get(_stored_name(task), number, None if turn is None else int(turn))
+    except NoPicture as error:
+        raise Refusal(422, str(error)) from error
+    except StorageError as error:
+        raise Refusal(503 if error.may_pass else 404, str(error)) from error
+    return Response(png, media_type="image/png", headers=A_WHILE)
+
+
+@router.get("/batches/{batch_id}/documents/{task_id}/original.pdf", response_model=None)
+def original(request: Request, db: Db, batch_id: Id, task_id: Id) -> Response:
+    """Send the file that was uploaded, under the name that it had."""
+    task = Sight.of(db, batch_id).task(task_id)
+    settings: IntakeSettings = request.app.state.intake
+    try:
+        storage, name = settings.locate(_stored_name(task))
+        chunks = storage.read(name)
+    except StorageError as error:
+        raise Refusal(503 if error.may_pass else 404, str(error)) from error
+    plain = name_of(task.payload).rpartition("/")[2]
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(plain, safe='')}"}
+    return StreamingResponse(chunks, media_type="application/pdf", headers=headers)
+
+
+@router.get("/batches/{batch_id}/documents/{task_id}/result.json", response_model=None)
+def result(db: Db, batch_id: Id, task_id: Id) -> Response:
+    """Send all that is known of a document."""
+    row = Sight.of(db, batch_id).result(task_id)
+    headers = {"Content-Disposition": f'attachment; filename="document-{task_id}.json"'}
+    return Response(document_as_json(row), media_type="application/json", headers=headers)
+
+
+def _pages(pictures: Pictures, row: BatchResult, findings: Findings) -> tuple[int, str | None]:
+    """Return how many pages a document has, or 1 and why none of them can be shown."""
+    if findings.page_count:
+        return findings.page_count, None
+    try:
+        return pictures.count_pages(_stored_name(row)), None
+    except (NoPicture, StorageError, Refusal) as error:
+        return 1, str(error)
+
+
+def _stored_name(task: BatchTask | BatchResult) -> str:
+    name = task.payload.get("document")
+    if not isinstance(name, str) or not name:
+        raise Refusal(404, "This task has no document that could be shown.")
+    return name

@@ -1,0 +1,70 @@
+"""Take a file that arrives in pieces into a storage, and never hold more than a piece of it."""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+
+from anyio import CapacityLimiter, fail_after, from_thread, to_thread
+
+from forebay.pdf import HEADER_WINDOW, header_problem
+from forebay_agents.reading.limits import MEGABYTE
+from forebay_apps.web.errors import Refusal
+
+PATIENCE = 60
+"""Seconds that a sender may say nothing."""
+
+AT_ONCE = 32
+"""How many files are written at a time: each has a thread, and pages must keep some."""
+
+_writers = CapacityLimiter(AT_ONCE)
+
+
+async def receive(
+    body: AsyncIterator[bytes], write: Callable[[Iterable[bytes]], int], megabytes: int
+) -> int:
+    """Have `write` take the body piece by piece, and return what it returns.
+
+    The next piece is asked for when the last one is written. Raises Refusal as soon as the file is
+    too large or no PDF, or when nothing came for a minute; and what `write` or the body raises.
+    """
+    pieces = _checked(body, megabytes)
+
+    async def next_piece() -> bytes:
+        with fail_after(PATIENCE):
+            return await anext(pieces, b"")
+
+    def pulled() -> Iterator[bytes]:
+        while piece := from_thread.run(next_piece):
+            yield piece
+
+    try:
+        return await to_thread.run_sync(write, pulled(), limiter=_writers)
+    except TimeoutError:
+        raise Refusal(408, f"Nothing came for {PATIENCE} seconds: upload it again.") from None
+
+
+def check_size(size: int, megabytes: int) -> None:
+    """Raise Refusal for a file of so many bytes, if they are too many."""
+    if size > megabytes * MEGABYTE:
+        raise Refusal(
+            413, f"The file has more than {megabytes:,} MB, which is the limit: split it."
+        )
+
+
+async def _checked(body: AsyncIterator[bytes], megabytes: int) -> AsyncIterator[bytes]:
+    """Yield the pieces of a body that begins like a PDF and has no more bytes than allowed."""
+    head, size = b"", 0
+    async for piece in body:
+        size += len(piece)
+        check_size(size, megabytes)
+        if len(head) < HEADER_WINDOW:
+            head += piece[:HEADER_WINDOW]
+            if len(head) >= HEADER_WINDOW:
+                _check_head(head)
+        if piece:
+            yield piece
+    if size < HEADER_WINDOW:
+        _check_head(head)
+
+
+def _check_head(head: bytes) -> None:
+    if problem := header_problem(head):
+        raise Refusal(422, f"The file {problem}")

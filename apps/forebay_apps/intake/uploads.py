@@ -1,0 +1,132 @@
+"""Files that arrive: each is written to the storage, looked at, and kept or refused at once."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated
+from urllib.parse import unquote
+from uuid import UUID
+
+import psycopg
+from anyio import CapacityLimiter, to_thread
+from fastapi import Header, Request
+from psycopg_pool import PoolTimeout
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
+
+from forebay.calls import submitter
+from forebay.errors import ForebayError, NotFoundError
+from forebay.looking import look
+from forebay.storage import StorageError
+from forebay_apps.intake.receiving import check_size, receive
+from forebay_apps.intake.settings import IntakeSettings
+from forebay_apps.web.database import Access, Db
+from forebay_apps.web.errors import Refusal
+from forebay_apps.web.pages import Pages
+from forebay_apps.web.rendering import failed
+
+router = Pages()
+
+LONGEST_NAME = 1000
+AT_ONCE = 4
+"""How many files are looked at at a time: each takes a process."""
+
+_looks = CapacityLimiter(AT_ONCE)
+
+
+@router.put("/uploads/{upload_id}")
+async def put_upload(
+    request: Request,
+    upload_id: UUID,
+    db: Db,
+    x_document_name: Annotated[str, Header()],
+    content_length: Annotated[int, Header()] = 0,
+) -> Response:
+    """Take a file as the body; the same one again is no error, as long as it was not submitted.
+
+    Its name comes percent-encoded in X-Document-Name. Where it is refused, nothing of it is left,
+    and the connection is closed: the rest of it is not waited for.
+    """
+    settings: IntakeSettings = request.app.state.intake
+    arrival = Arrival(upload_id, db, settings)
+    try:
+        check_size(content_length, settings.upload_mb)
+        document = await to_thread.run_sync(arrival.open, unquote(x_document_name))
+        try:
+            write = partial(settings.storage.write, document, replace=True)
+            size = await receive(request.stream(), write, settings.upload_mb)
+            pages = await to_thread.run_sync(arrival.finish, document, size, limiter=_looks)
+        except (Refusal, StorageError, NotFoundError, ClientDisconnect):
+            await to_thread.run_sync(arrival.discard)
+            raise
+    except ClientDisconnect:
+        return Response(status_code=400)  # for nobody: the connection is gone
+    except StorageError as error:
+        return _closing(request, Refusal(503, str(error)))
+    except (Refusal, ForebayError) as error:
+        return _closing(request, error)
+    return JSONResponse({"upload_id": str(upload_id), "bytes": size, "pages": pages}, 201)
+
+
+@router.delete("/uploads/{upload_id}")
+def delete_upload(request: Request, upload_id: UUID, db: Db) -> Response:
+    """Give a file up; once more is no error."""
+    Arrival(upload_id, db, request.app.state.intake).discard()
+    return Response(status_code=204)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One file that a person sends; every method waits, and wants a thread."""
+
+    upload_id: UUID
+    db: Access
+    settings: IntakeSettings
+
+    def open(self, name: str) -> str:
+        """Take note of the file before its first byte, and return its name in the storage."""
+        if "\0" in name:
+            raise Refusal(422, "The name holds a NUL character: rename the file.")
+        if not 1 <= len(name) <= LONGEST_NAME:
+            raise Refusal(422, f"The name must have 1 to {LONGEST_NAME:,} characters: rename it.")
+        with self.db.submitter() as conn:
+            return submitter.open_upload(
+                conn, upload_id=self.upload_id, name=name, actor=self.db.person.name
+            )
+
+    def finish(self, document: str, size: int) -> int | None:
+        """Look at the file that is stored, and return its pages; raises Refusal."""
+        limits = replace(self.settings.reading, file_mb=self.settings.upload_mb)
+        limits = replace(limits, pages=self.settings.upload_pages)
+        with self.settings.storage.local(document) as path:
+            (seen,) = look([path], limits)
+        if seen.problem:
+            raise Refusal(422, seen.problem)
+        with self.db.submitter() as conn:
+            submitter.finish_upload(
+                conn,
+                upload_id=self.upload_id,
+                bytes_=size,
+                pages=seen.pages,
+                estimated_tokens=seen.estimated_tokens,
+                actor=self.db.person.name,
+            )
+        return seen.pages
+
+    def discard(self) -> None:
+        """Give the file up and remove it, unless it was submitted; else its age removes it."""
+        with suppress(ForebayError, psycopg.Error, PoolTimeout, StorageError):
+            with self.db.submitter() as conn:
+                document = submitter.drop_upload(
+                    conn, upload_id=self.upload_id, actor=self.db.person.name
+                )
+            self.settings.storage.delete(document)
+
+
+def _closing(request: Request, error: Exception) -> Response:
+    """Answer with an error, and close the connection: what is still to come is not read."""
+    response = failed(request, error)
+    response.headers["Connection"] = "close"
+    return response
