@@ -1,23 +1,37 @@
-"""The orchestrator's app."""
+"""The orchestrator's app: the operator's dashboard, callbacks, and the daemon beside them."""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from fastapi import FastAPI, Request
-from starlette.responses import Response
+from fastapi import FastAPI
 
-from forebay_apps.orchestrator import callbacks
+from forebay_apps.orchestrator import (
+    acting,
+    agents,
+    attempts,
+    audit,
+    batches,
+    callbacks,
+    overview,
+    system,
+    task,
+    tasks,
+)
+from forebay_apps.orchestrator.links import Links
 from forebay_apps.orchestrator.parts import add_parts
 from forebay_apps.web.app import Part, Site, build
-from forebay_apps.web.pages import Pages, page
 
-router = Pages()
-
-
-@router.page("/")
-def home(request: Request) -> Response:
-    return page(request, "home.html")
+NAV = (
+    ("Overview", "/"),
+    ("Tasks", "/tasks"),
+    ("Agents", "/agents"),
+    ("Batches", "/batches"),
+    ("Attempts", "/attempts"),
+    ("Audit", "/audit"),
+    ("System", "/system"),
+)
+PAGES = (overview, acting, tasks, task, agents, batches, attempts, audit, system)
 
 
 def create_app(variables: Mapping[str, str] = os.environ, *, with_daemon: bool = False) -> FastAPI:
@@ -30,9 +44,11 @@ def create_app(variables: Mapping[str, str] = os.environ, *, with_daemon: bool =
         name="orchestrator",
         title="Forebay",
         folder=Path(__file__).parent,
-        routers=[router, callbacks.router],
-        nav=[("Overview", "/", "viewer")],
+        routers=[callbacks.router, *(module.router for module in PAGES)],
+        nav=[(label, path, "viewer") for label, path in NAV],
         needs="viewer",
         open_paths=["/api/callbacks", "/metrics"],
     )
-    return build(site, variables, parts)
+    app = build(site, variables, parts)
+    app.state.links = Links.read(variables)
+    return app

@@ -1,0 +1,83 @@
+"""What people did: who, when, to what, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request
+from starlette.responses import Response
+
+from forebay.calls import viewer
+from forebay.rows import AuditEntry
+from forebay_apps.orchestrator.filters import Filters, shown, whole_number
+from forebay_apps.web.database import Db
+from forebay_apps.web.guard import Viewer
+from forebay_apps.web.pages import Pages, fragment, page
+
+PAGE_SIZE = 50
+
+router = Pages()
+
+
+@router.page("/audit")
+def audit(request: Request, person: Viewer, db: Db) -> Response:
+    """Show the page around the list."""
+    asked = _asked(request)
+    with db.viewer() as conn:
+        agents = [state.agent for state in viewer.agent_status(conn)]
+    picked = Filters(agents=(asked["agent"],) if asked["agent"] else ())
+    return page(
+        request,
+        "audit.html",
+        **shown(picked, agents),
+        task_id=asked["task_id"],
+        actor=asked["actor"] or "",
+        list_query=request.url.query,
+    )
+
+
+@router.fragment("/audit/list", is_personal=False)
+def audit_list(request: Request, person: Viewer, db: Db) -> Response:
+    """Show a page of the acts, latest first."""
+    asked = _asked(request)
+    before = whole_number(request.query_params, "before")
+    with db.viewer() as conn:
+        found = viewer.list_audit(conn, **asked, before_audit_id=before, limit=PAGE_SIZE + 1)
+    return fragment(
+        request,
+        "audit_list.html",
+        acts=found[:PAGE_SIZE],
+        older=_older(asked, found),
+        details=details,
+    )
+
+
+def details(act: AuditEntry) -> str:
+    """Return the details of an act in one line."""
+    said = act.details or {}
+    return ", ".join(f"{name.replace('_', ' ')}: {_plain(value)}" for name, value in said.items())
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(_plain, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    """Return the arguments of the list, as the URL says them."""
+    query = request.query_params
+    return {
+        "task_id": whole_number(query, "task"),
+        "agent": query.get("agent", "").strip() or None,
+        "actor": query.get("actor", "").strip() or None,
+    }
+
+
+def _older(asked: dict[str, Any], found: list[AuditEntry]) -> str | None:
+    if len(found) <= PAGE_SIZE:
+        return None
+    names = {"task": asked["task_id"], "agent": asked["agent"], "actor": asked["actor"]}
+    pairs = {name: value for name, value in names.items() if value is not None}
+    return f"/audit?{urlencode(pairs | {'before': found[PAGE_SIZE - 1].audit_id})}"

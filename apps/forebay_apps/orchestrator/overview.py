@@ -1,0 +1,177 @@
+"""The overview: what happened to the tasks that match, over time and in sum, and what it cost."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import Depends, Request
+from starlette.responses import Response
+
+from forebay.calls import viewer
+from forebay.rows import CostLine, MetricsReport
+from forebay_apps.orchestrator import charts
+from forebay_apps.orchestrator.filters import Filters, shown
+from forebay_apps.web import formats
+from forebay_apps.web.database import Db
+from forebay_apps.web.errors import Refusal
+from forebay_apps.web.guard import Viewer
+from forebay_apps.web.pages import Pages, fragment, page
+
+DEFAULT_RANGE = "24h"
+DIMENSIONS = ("agent", "customer", "model", "batch", "day", "task")
+MOST_LINES = 25
+MOST_DOCUMENTS = 500
+
+router = Pages()
+
+
+def _filters(request: Request) -> Filters:
+    return Filters.read(request.query_params, DEFAULT_RANGE)
+
+
+Filtered = Annotated[Filters, Depends(_filters)]
+
+
+@router.page("/")
+def overview(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
+    """Show the page around the live parts."""
+    with db.viewer() as conn:
+        agents = [state.agent for state in viewer.agent_status(conn)]
+    by = _dimension(request)
+    return page(
+        request,
+        "overview.html",
+        **shown(filters, agents),
+        by=by,
+        plotly_version=version("plotly"),
+        dimensions=[(each, f"/?{filters.query(('by', each))}#cost") for each in DIMENSIONS],
+    )
+
+
+@router.get("/overview/plotly.js")
+def plotly_library(person: Viewer) -> Response:
+    """Serve the library that draws the charts, from its package; its address has its version."""
+    headers = {
+        "Content-Encoding": "gzip",
+        "Cache-Control": "private, max-age=31536000, immutable",
+    }
+    return Response(_plotly(), media_type="text/javascript", headers=headers)
+
+
+@cache
+def _plotly() -> bytes:
+    spec = find_spec("plotly")
+    assert spec is not None
+    file = Path(str(spec.origin)).parent / "package_data" / "plotly.min.js"
+    return gzip.compress(file.read_bytes(), mtime=0)
+
+
+@router.fragment("/overview/figures", is_personal=False)
+def figures(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
+    """Show the sums, and how sure the results are."""
+    with db.viewer() as conn:
+        report = viewer.metrics(conn, **filters.figures())
+        documents = viewer.list_tasks(
+            conn,
+            **filters.figures() | {"statuses": ["completed"]},
+            limit=MOST_DOCUMENTS,
+        )
+    are_wanted = not filters.statuses or "completed" in filters.statuses
+    return fragment(
+        request,
+        "overview_figures.html",
+        report=report,
+        llm_cost=report.llm_usd if report.priced_attempts or not report.ended_attempts else None,
+        coverage=lambda known, words: _coverage(known, report.ended_attempts, words),
+        share_of_all=lambda count: _share_of_all(report, count),
+        tasks_url=lambda status: f"/tasks?{filters.query(statuses=(status,))}",
+        confidence=charts.confidence_counts(report),
+        documents=charts.confidence_of_each(documents if are_wanted else []),
+        compute=request.app.state.compute.state,
+        here=f"/?{filters.query()}",
+    )
+
+
+@router.fragment("/overview/series", is_personal=False)
+def series(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
+    """Show the figures over time."""
+    with db.viewer() as conn:
+        points = viewer.metric_series(conn, **filters.figures())
+    return fragment(request, "overview_series.html", charts=charts.over_time(points))
+
+
+@router.fragment("/overview/costs", is_personal=False)
+def costs(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
+    """Show what cost most, by one of the dimensions."""
+    by = _dimension(request)
+    with db.viewer() as conn:
+        rows = viewer.cost_by(conn, dimension=by, **filters.figures(), limit=MOST_LINES)
+    lines = [_line(by, row, filters) for row in rows]
+    return fragment(request, "overview_costs.html", by=by, lines=lines)
+
+
+def _dimension(request: Request) -> str:
+    by = request.query_params.get("by", DIMENSIONS[0])
+    if by not in DIMENSIONS:
+        raise Refusal(400, f"Cost is by {', '.join(DIMENSIONS)}, not by {by[:40]!r}.")
+    return by
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the cost table; an amount is None where nothing is known of it."""
+
+    row: CostLine
+    name: str
+    url: str | None
+    llm_usd: Decimal | None
+    compute_usd: Decimal | None
+    coverage: str
+
+
+def _line(by: str, row: CostLine, filters: Filters) -> Line:
+    is_known = row.priced_attempts or not row.ended_attempts
+    return Line(
+        row=row,
+        name=row.key or f"no {by}",
+        url=_url(by, row.key, filters),
+        llm_usd=row.llm_usd if is_known else None,
+        compute_usd=row.compute_usd if row.costed_attempts else None,
+        coverage=_coverage(row.priced_attempts, row.ended_attempts, ""),
+    )
+
+
+def _url(by: str, key: str | None, filters: Filters) -> str | None:
+    if not key:
+        return None
+    match by:
+        case "task":
+            return f"/tasks/{quote(key)}"
+        case "batch":
+            return f"/batches/{quote(key)}"
+        case "agent":
+            return f"/?{filters.query(agents=(key,))}"
+        case "customer":
+            return f"/?{filters.query(customers=(key,))}"
+    return None
+
+
+def _coverage(known: int, ended: int, words: str) -> str:
+    """Return of how many ended attempts something is known."""
+    if not ended:
+        return "no attempt has ended" if words else formats.number(0)
+    said = "all" if known == ended else f"{formats.number(known)} of"
+    return f"{said} {formats.number(ended)}{f' attempts {words}' if words else ''}"
+
+
+def _share_of_all(report: MetricsReport, count: int) -> str:
+    every = sum(getattr(report, status) for status in charts.STATUSES)
+    return f"{formats.share(count / every)} of {formats.number(every)}" if every else "of none"

@@ -1,0 +1,85 @@
+// Draws the charts of a page with plotly, in the colours of the page, and anew when a part is swapped.
+const style = getComputedStyle(document.documentElement);
+const colour = (name) => style.getPropertyValue(name).trim();
+const drawn = new WeakMap();
+
+const UNITS = {
+  tasks: { tickformat: ",d", rangemode: "tozero" },
+  tokens: { tickformat: "~s", rangemode: "tozero" },
+  usd: { tickprefix: "$", tickformat: "~g", rangemode: "tozero" },
+  seconds: { ticksuffix: " s", tickformat: "~s", rangemode: "tozero" },
+  share: { range: [0, 1.02], tickformat: ".1f" },
+};
+
+function trace(figure, series) {
+  const shared = {
+    x: figure.x,
+    y: series.values,
+    name: series.name,
+    text: series.texts,
+    customdata: figure.links,
+    hovertemplate: figure.kind === "dots" ? "%{text}<extra></extra>" : "%{text}<extra>%{fullData.name}</extra>",
+  };
+  const ink = colour(series.colour);
+  if (figure.kind === "bars" || figure.kind === "histogram") {
+    return { ...shared, type: "bar", textposition: "none", marker: { color: ink } };
+  }
+  if (figure.kind === "dots") {
+    return { ...shared, type: "scatter", mode: "markers", marker: { color: ink, size: 7, opacity: 0.75 } };
+  }
+  const line = { color: ink, width: 2, dash: series.is_dashed ? "dot" : "solid" };
+  return { ...shared, type: "scatter", mode: "lines+markers", line, marker: { size: 4 }, connectgaps: false };
+}
+
+function layout(figure) {
+  const ink = colour("--muted");
+  const axis = { gridcolor: colour("--line"), zerolinecolor: colour("--line"), linecolor: colour("--line"), automargin: true };
+  return {
+    barmode: "stack",
+    bargap: 0.15,
+    height: 230,
+    margin: { l: 44, r: 8, t: 8, b: 28 },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: ink },
+    showlegend: figure.series.length > 1,
+    legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 } },
+    hovermode: figure.kind === "dots" ? "closest" : "x unified",
+    hoverlabel: { bgcolor: colour("--surface"), bordercolor: colour("--line"), font: { color: colour("--text") } },
+    xaxis: { ...axis, type: figure.kind === "histogram" ? "linear" : "date", showgrid: false, fixedrange: true },
+    yaxis: { ...axis, ...UNITS[figure.unit], fixedrange: true },
+  };
+}
+
+function draw(source) {
+  const plot = document.getElementById(source.dataset.chart);
+  const text = source.dataset.figure;
+  if (!plot || !window.Plotly || drawn.get(plot) === text) return;
+  const figure = JSON.parse(text);
+  const isNew = !drawn.has(plot);
+  drawn.set(plot, text);
+  window.Plotly.react(
+    plot,
+    figure.series.map((series) => trace(figure, series)),
+    layout(figure),
+    { displayModeBar: false, responsive: true },
+  );
+  if (isNew && figure.links) {
+    plot.on("plotly_click", (event) => {
+      location.href = event.points[0].customdata;
+    });
+  }
+}
+
+function drawAll(where = document) {
+  for (const source of where.querySelectorAll("[data-figure]")) draw(source);
+}
+
+drawAll();
+document.addEventListener("forebay:swapped", (event) => drawAll(event.target));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  for (const source of document.querySelectorAll("[data-figure]")) {
+    drawn.set(document.getElementById(source.dataset.chart), "");
+  }
+  drawAll();
+});

@@ -1,0 +1,108 @@
+"""One task: why it is where it is, its attempts, what they used, and what people did."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Path, Request
+from starlette.responses import Response
+
+from forebay.calls import reader, viewer
+from forebay.rows import Document, TaskDetail
+from forebay_apps.orchestrator.acts import ACTS
+from forebay_apps.orchestrator.filters import MAX_ID
+from forebay_apps.orchestrator.timeline import amount, moment, spans
+from forebay_apps.web import formats
+from forebay_apps.web.database import Db
+from forebay_apps.web.guard import Admin, Viewer
+from forebay_apps.web.pages import Pages, fragment, page
+
+router = Pages()
+TaskId = Annotated[int, Path(ge=1, le=MAX_ID)]
+
+
+@router.page("/tasks/{task_id}")
+def task(request: Request, person: Viewer, db: Db, task_id: TaskId) -> Response:
+    """Show the page around the live parts; an unknown task is not found."""
+    with db.viewer() as conn:
+        viewer.explain_task(conn, task_id=task_id)
+    return page(
+        request,
+        "task.html",
+        task_id=task_id,
+        acts=ACTS.values(),
+        may_act=person.may("operator"),
+        may_read=person.may("admin"),
+    )
+
+
+@router.fragment("/tasks/{task_id}/body", is_personal=False)
+def body(request: Request, person: Viewer, db: Db, task_id: TaskId) -> Response:
+    """Show all about the task but what went in and came out."""
+    with db.viewer() as conn:
+        detail = viewer.task_detail(conn, task_id=task_id)
+        why = viewer.explain_task(conn, task_id=task_id)
+        (agent,) = viewer.agent_status(conn, agents=[detail.agent])
+    links = request.app.state.links
+    return fragment(
+        request,
+        "task_body.html",
+        task=detail,
+        why=why,
+        until=formats.moment(why.waiting_until) if why.waiting_until else None,
+        spans=spans(detail, detail.as_of, links, agent.job_id),
+        now=detail.as_of,
+        lease_length=agent.lease,
+        most_attempts=detail.max_attempts or agent.max_attempts,
+        notes=_notes(detail),
+        error_rest=_rest(detail.error),
+        amount=amount,
+        moment_of=moment,
+        trace_url=lambda call: links.trace(
+            call["trace_id"], attempt_id=call["attempt_id"], task_id=task_id
+        ),
+    )
+
+
+@router.fragment("/tasks/{task_id}/result", is_personal=False)
+def result(request: Request, person: Admin, db: Db, task_id: TaskId) -> Response:
+    """Show what went in and came out, to those who may read it."""
+    with db.reader() as conn:
+        found = reader.task_result(conn, task_id=task_id)
+    return fragment(
+        request,
+        "task_result.html",
+        result=_pretty(found.result),
+        payload=_pretty(found.payload),
+        kept=_pretty(found.kept_results),
+        is_ended=found.status in ("completed", "failed", "cancelled"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What somebody wrote about a task."""
+
+    text: str
+    actor: str | None
+    at: Any
+
+
+def _notes(detail: TaskDetail) -> list[Note]:
+    return [
+        Note(act["details"]["note"], act["actor"], moment(act["acted_at"]))
+        for act in detail.audit
+        if act["action"] == "annotate"
+    ]
+
+
+def _rest(error: Document | None) -> str | None:
+    """Return an error document that says more than its kind and message."""
+    return _pretty(error) if error and set(error) - {"kind", "message"} else None
+
+
+def _pretty(document: Any) -> str | None:
+    """Return a document as JSON for people; None where there is none."""
+    return json.dumps(document, indent=2, ensure_ascii=False) if document else None

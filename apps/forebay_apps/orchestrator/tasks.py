@@ -1,0 +1,104 @@
+"""The list of tasks: searched, filtered, a page at a time, and picked from to act on."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+from starlette.responses import Response
+
+from forebay.calls import viewer
+from forebay.rows import TaskSummary
+from forebay_apps.orchestrator.acts import ACTS
+from forebay_apps.orchestrator.filters import Filters, shown, whole_number
+from forebay_apps.web import formats
+from forebay_apps.web.database import Db
+from forebay_apps.web.guard import Viewer
+from forebay_apps.web.pages import Pages, fragment, page
+
+PAGE_SIZE = 50
+MOST_COUNTED = 100_000
+NOTHING = "\N{EN DASH}"
+
+router = Pages()
+
+
+def _filters(request: Request) -> Filters:
+    return Filters.read(request.query_params)
+
+
+Filtered = Annotated[Filters, Depends(_filters)]
+
+
+@router.page("/tasks")
+def tasks(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
+    """Show the page around the list."""
+    with db.viewer() as conn:
+        agents = [state.agent for state in viewer.agent_status(conn)]
+    before = whole_number(request.query_params, "before")
+    return page(
+        request,
+        "tasks.html",
+        **shown(filters, agents),
+        before=before,
+        list_query=filters.query(*([("before", str(before))] if before else [])),
+        acts=ACTS.values(),
+        may_act=person.may("operator"),
+    )
+
+
+@router.fragment("/tasks/list", is_personal=False)
+def task_list(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
+    """Show a page of the tasks that match, and how many do."""
+    before = whole_number(request.query_params, "before")
+    with db.viewer() as conn:
+        found = viewer.list_tasks(
+            conn, **filters.tasks(), before_task_id=before, limit=PAGE_SIZE + 1
+        )
+        count = viewer.count_matching(conn, **filters.tasks())
+        now = viewer.server_time(conn)
+    return fragment(
+        request,
+        "tasks_list.html",
+        tasks=found[:PAGE_SIZE],
+        older=older(filters, found),
+        count=count_words(count),
+        is_filtered=not filters.is_open,
+        may_act=person.may("operator"),
+        now=now,
+        tokens_of=tokens,
+        cost_of=cost,
+    )
+
+
+def older(filters: Filters, found: list[TaskSummary]) -> str | None:
+    """Return where the next page is, when there is one."""
+    if len(found) <= PAGE_SIZE:
+        return None
+    return f"/tasks?{filters.query(('before', str(found[PAGE_SIZE - 1].task_id)))}"
+
+
+def count_words(count: int) -> str:
+    """Return how many match; counting ends at a bound."""
+    if count > MOST_COUNTED:
+        return f"more than {formats.number(MOST_COUNTED)} tasks match"
+    return "1 task matches" if count == 1 else f"{formats.number(count)} tasks match"
+
+
+def tokens(task: TaskSummary) -> str:
+    """Return what a task has used; + where some attempt has not told."""
+    if not task.attempt_count:
+        return NOTHING
+    if task.used_input_tokens is None or task.used_output_tokens is None:
+        return NOTHING if task.status == "processing" else formats.UNKNOWN
+    used = formats.number(task.used_input_tokens + task.used_output_tokens)
+    return used if task.is_usage_known else f"{used} +"
+
+
+def cost(task: TaskSummary) -> str:
+    """Return what a task's calls have cost; + where some of it is not known."""
+    if not task.attempt_count:
+        return NOTHING
+    if task.cost_usd is None:
+        return NOTHING if task.status == "processing" else formats.UNKNOWN
+    return formats.usd(task.cost_usd) if task.is_cost_known else f"{formats.usd(task.cost_usd)} +"
