@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -15,7 +16,8 @@ from psycopg.errors import InvalidParameterValue
 
 from concurrency.stage import LONG, Act, Stage
 from forebay.calls import agent as report
-from forebay.calls import operator, submitter, worker
+from forebay.calls import operator, submitter, upkeep, worker
+from forebay.errors import UnknownUploadError, UploadSubmittedError
 
 SIZE = 24
 OWNER = "ann"
@@ -40,6 +42,7 @@ class Crowd:
         self.batch_id = submitter.open_batch(stage.db, name="crowd", owner=OWNER)
         self.task_ids: list[int] = []
         self.attempt_ids: list[int] = []
+        self.upload_ids: list[uuid.UUID] = []
 
     def register_agent(self, session: psycopg.Connection, name: str) -> None:
         """Define an agent with every limit that is settled, folded or looked up."""
@@ -84,6 +87,21 @@ class Crowd:
             )
         ]
         self.stage.expire(*self.some(self.attempt_ids, 3))
+        self.upload()
+
+    def upload(self) -> None:
+        """Have some files that are stored, some that are submitted, and some that are neither."""
+        db = self.stage.db
+        self.upload_ids = [uuid.UUID(int=self.random.getrandbits(128)) for _ in range(SIZE // 2)]
+        for upload_id in self.upload_ids:
+            submitter.open_upload(db, upload_id=upload_id, name="n", actor=OWNER)
+        for upload_id in self.upload_ids[2:]:
+            finish_upload(db, upload_id)
+        submit_uploads(db, self.upload_ids[-2:])
+
+    def uploads(self) -> list[uuid.UUID]:
+        """Return some of the uploads, in no order."""
+        return self.random.sample(self.upload_ids, 3)
 
     def some(self, ids: list[int], count: int) -> list[int]:
         """Return some of the ids, in no order."""
@@ -183,6 +201,31 @@ def usage(session: psycopg.Connection, crowd: Crowd) -> None:
     report.report_usage(session, attempt_id=crowd.attempt(), usage=calls)
 
 
+def finish_upload(session: psycopg.Connection, upload_id: uuid.UUID) -> None:
+    submitter.finish_upload(
+        session, upload_id=upload_id, bytes_=1, pages=1, estimated_tokens=1, actor=OWNER
+    )
+
+
+def submit_uploads(session: psycopg.Connection, upload_ids: list[uuid.UUID]) -> None:
+    key = str(uuid.uuid4())
+    submitter.submit_uploads(
+        session, submission_key=key, upload_ids=upload_ids, agent="a", name="n", actor=OWNER
+    )
+
+
+def with_uploads(
+    act: Callable[[psycopg.Connection, list[uuid.UUID]], Any],
+) -> Callable[[psycopg.Connection, Crowd], None]:
+    """Return a writer that acts on some of the crowd's uploads."""
+
+    def writer(session: psycopg.Connection, crowd: Crowd) -> None:
+        with suppress(UploadSubmittedError, UnknownUploadError):  # another was first
+            act(session, crowd.uploads())
+
+    return writer
+
+
 WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "dequeue": lambda s, c: worker.dequeue(
         s, worker="w", agents=["a", "b"], batch_size=c.random.randint(1, 6)
@@ -225,6 +268,16 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "resume_agent": lambda s, c: operator.resume_agent(s, agent=c.random.choice(("a", "b", None))),
     "open_installation": lambda s, c: operator.open_installation(s),
     "callback": callback,
+    "open_upload": with_uploads(
+        lambda s, ids: submitter.open_upload(s, upload_id=ids[0], name="n", actor=OWNER)
+    ),
+    "finish_upload": with_uploads(lambda s, ids: finish_upload(s, ids[0])),
+    "drop_upload": with_uploads(
+        lambda s, ids: submitter.drop_upload(s, upload_id=ids[0], actor=OWNER)
+    ),
+    "submit_uploads": with_uploads(submit_uploads),
+    "uploads_to_clean": lambda s, _: upkeep.uploads_to_clean(s, older_than=timedelta()),
+    "uploads_cleaned": lambda s, c: upkeep.uploads_cleaned(s, upload_ids=c.upload_ids),
 }
 
 

@@ -33,7 +33,7 @@ begin
         returning t.task_id
     )
     select coalesce(array_agg(r.task_id), '{}') into v_retried from retried as r;
-    update forebay.uploads as u set cleaned_at = null where u.task_id = any(v_retried);
+    perform forebay._reopen_uploads(v_retried);
     perform forebay._audit('retry', v_retried, null, p_reason, p_actor);
 
     return query select * from forebay._effects(v_ids, v_retried, 'retried');
