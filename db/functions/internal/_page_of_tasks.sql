@@ -50,8 +50,8 @@ begin
     elsif p_filter.agents is not null or p_filter.statuses is not null then
         return query
         select newest.task_id
-        from unnest(v_agents) as names (agent)
-        cross join unnest(v_statuses) as words (status)
+        from (select distinct a.agent from unnest(v_agents) as a (agent)) as names
+        cross join (select distinct s.status from unnest(v_statuses) as s (status)) as words
         cross join lateral (
             select t.task_id, t.created_at from forebay.tasks as t
             where t.agent = names.agent and t.status = words.status and forebay._passes(t, p_filter)

@@ -25,7 +25,7 @@ as $function$
 declare
     v_agents    text[] := p_agents;
     v_before    bigint := coalesce(p_before_attempt_id, 9223372036854775807);
-    v_before_at timestamptz := 'infinity';
+    v_before_at timestamptz := timestamptz 'infinity';
 begin
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
     perform forebay._require_agents(v_agents);

@@ -25,7 +25,7 @@ declare
     v_customers text[] := p_customers;
     v_search    text := lower(nullif(btrim(p_search), ''));
     v_number    bigint := case when v_search ~ '^[0-9]{1,18}$' then v_search::bigint end;
-    v_before_at timestamptz := 'infinity';
+    v_before_at timestamptz := timestamptz 'infinity';
 begin
     perform forebay._require_between(p_limit, 'p_limit', 1, 1000);
     if p_before_batch_id is not null then

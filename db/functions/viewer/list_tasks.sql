@@ -30,7 +30,7 @@ as $function$
 -- Called by  forebay_viewer
 declare
     v_filter    forebay.task_filter;
-    v_before_at timestamptz := 'infinity';
+    v_before_at timestamptz := timestamptz 'infinity';
 begin
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
     v_filter := forebay._task_filter(

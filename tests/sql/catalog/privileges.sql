@@ -22,17 +22,20 @@ select results_eq(
     $$ values
         ('agent', 'callback complete complete_many fail may_call report_progress report_usage schema_version '
             || 'server_time'),
-        ('operator', 'cancel lift_spend_cap open_installation pause_agent register_agent register_customer '
-            || 'register_price register_quota reprioritize reprocess resume_agent retry schema_version server_time'),
+        ('operator', 'act_on_matching annotate cancel lift_spend_cap open_installation pause_agent register_agent '
+            || 'register_customer register_price register_quota reprioritize reprocess resume_agent retry '
+            || 'schema_version server_time'),
         ('reader', 'read_batch_explanations read_batch_outlook read_batch_results read_batch_tasks schema_version '
             || 'server_time task_result'),
         ('submitter',
             'batch_explanations batch_outlook batch_results batch_tasks cancel_batch drop_upload enqueue enqueue_many '
             || 'finish_upload list_uploads open_batch open_upload own_batches retry_batch schema_version server_time '
             || 'submit_uploads'),
-        ('upkeep', 'schema_version server_time sweep uploads_cleaned uploads_to_clean'),
-        ('viewer', 'agent_status batch_progress customer_status explain_task health list_prices list_tasks '
-            || 'quota_status schema_version server_time task_counts task_detail'),
+        ('upkeep', 'announcement_sent attempts_to_cost collect_announcements record_compute_usage schema_version '
+            || 'server_time sweep uploads_cleaned uploads_to_clean'),
+        ('viewer', 'agent_status batch_progress cost_by count_matching customer_status explain_task health '
+            || 'list_attempts list_audit list_batches list_prices list_tasks metric_series metrics monitoring '
+            || 'quota_status schema_version server_time table_sizes task_counts task_detail'),
         ('worker', 'adopt dequeue observe_run record_run release renew_leases runs_to_cancel '
             || 'schema_version server_time sweep') $$,
     'each role may call the functions of its folder'

@@ -30,9 +30,11 @@ select results_eq(
 select results_eq(
     $$ select
         schema_version = forebay.schema_version(), installation_id is not null, is_branch, may_dispatch, listeners,
-        oldest_transaction_at, notify_queue_usage between 0 and 1
+        oldest_transaction_at, notify_queue_usage between 0 and 1, oldest_transaction_of, connections > 0,
+        max_connections = current_setting('max_connections')::integer, database_bytes > 0,
+        server_version = current_setting('server_version'), as_of
     from forebay.health() $$,
-    $$ values (true, true, false, true, 1, null::timestamptz, true) $$,
+    $$ values (true, true, false, true, 1, null::timestamptz, true, null, true, true, true, true, noon('1 min')) $$,
     'it knows the database: who listens, and that nobody holds it back'
 );
 set local role forebay_owner;

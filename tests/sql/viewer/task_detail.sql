@@ -1,6 +1,6 @@
 -- task_detail: everything about a task but payload and result.
 begin;
-select plan(5);
+select plan(7);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -24,6 +24,36 @@ select results_eq(
        from forebay.task_detail(4) as d cross join jsonb_array_elements(d.attempts) as a $$,
     $$ values ('claimed', '4000', '0.000000'::jsonb, false, false) $$,
     'an attempt shows what it may use and how long its calls waited'
+);
+set local role forebay_owner;
+select given($$
+    select forebay.register_agent('c'), forebay.open_batch('march');
+    select forebay.enqueue('c', '{}', p_batch_id => 11);
+    select forebay.dequeue('w', '{c}');
+    select forebay.report_usage(a.attempt_id, '{"call_id": "1", "input_tokens": 30, "output_tokens": 5, "cached_tokens": 10,
+        "cost_usd": 0.25}')
+    from forebay.task_attempts as a where a.task_id = 7
+$$);
+select at_time('10 s');
+select given($$ select forebay.complete(a.attempt_id, '1') from forebay.task_attempts as a where a.task_id = 7 $$);
+select given($$
+    select forebay.record_compute_usage(jsonb_build_object('record_id', '1', 'attempt_id', a.attempt_id, 'usd', 0.5,
+        'is_final', true) || '[]'::jsonb)
+    from forebay.task_attempts as a where a.task_id = 7
+$$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select batch_name, used_input_tokens, used_output_tokens, used_cached_tokens, is_usage_known, cost_usd,
+           is_cost_known, compute_usd, run_time, as_of
+       from forebay.task_detail(7) $$,
+    $$ values ('march', 30::bigint, 5::bigint, 10::bigint, true, 0.25, true, 0.5, interval '10 s', noon('10 s')) $$,
+    'it tells what the task used and cost, and when that was'
+);
+select results_eq(
+    $$ select a -> 'used_cached_tokens', a -> 'is_cost_known', a -> 'compute_usd', a -> 'is_compute_final'
+       from forebay.task_detail(7) as d cross join jsonb_array_elements(d.attempts) as a $$,
+    $$ values ('10'::jsonb, 'true'::jsonb, '0.5'::jsonb, 'true'::jsonb) $$,
+    'and so does each attempt'
 );
 select throws_ok($$ select forebay.task_detail(999) $$, 'QF303', null, 'an unknown task has no detail');
 select throws_ok($$ select forebay.task_detail(null) $$, '22023', null, 'nor has none');
