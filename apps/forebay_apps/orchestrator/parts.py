@@ -5,7 +5,8 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from forebay.settings import DATABASE_URL
-from forebay_apps.orchestrator import callbacks
+from forebay_apps.orchestrator import callbacks, monitoring
+from forebay_apps.orchestrator.announce import Announcer
 from forebay_apps.orchestrator.daemon import Supervisor
 from forebay_apps.web.app import Part
 
@@ -17,8 +18,10 @@ def add_parts(app: FastAPI, *, with_daemon: bool) -> list[Part]:
     """
     state = app.state
     state.webhooks = callbacks.read_webhooks(state.variables)
+    state.metrics_token = monitoring.read_token(state.variables)
+    announcer = Announcer.of(state.variables, state.connections)
     state.daemon = None
     if with_daemon:
         where = {DATABASE_URL: state.database.conninfo}
         state.daemon = Supervisor({**state.variables, **where})
-    return [part for part in (state.daemon,) if part]
+    return [part for part in (announcer, state.daemon) if part]
