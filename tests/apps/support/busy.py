@@ -236,7 +236,13 @@ class _Work:
         )
 
     def _noted(self, task_id: int) -> int:
-        """Have an operator look at a task's result, and have it done again."""
+        """Have an operator look at a task's result, note what is wrong, and have it done again."""
+        operator.annotate(
+            self.conn,
+            task_ids=[task_id],
+            note="The total is that of page 2: see <invoice 17>.",
+            actor="oscar@example.org",
+        )
         operator.reprocess(
             self.conn, task_ids=[task_id], reason="the total is wrong", actor="oscar@example.org"
         )
