@@ -7,7 +7,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from forebay_apps.intake import batches, documents, submitting, uploads
-from forebay_apps.intake.findings import in_short, level
+from forebay_apps.intake.findings import amount, in_short, level
 from forebay_apps.intake.naming import left, name_of
 from forebay_apps.intake.pictures import Pictures
 from forebay_apps.intake.settings import IntakeSettings
@@ -30,5 +30,5 @@ def create_app(variables: Mapping[str, str] = os.environ) -> FastAPI:
     app.state.intake = IntakeSettings.read(variables)
     app.state.pictures = Pictures(app.state.intake)
     app.state.templates.globals.update(name_of=name_of, in_short=in_short, level=level)
-    app.state.templates.filters["left"] = left
+    app.state.templates.filters.update(left=left, amount=amount)
     return app

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from forebay_agents.findings import NAMES, PARTIES
+from forebay_agents.findings import AMOUNTS, NAMES, PARTIES
 from forebay_agents.pages import Box
 
 SURE, FAIR = 0.9, 0.7
 """From which confidence a value is told as sure, and from which as fair."""
 
-LABELS = {"due_date": "Due", "total_net": "Net", "kind": "Kind of document"}
-COLUMNS = ("description", "quantity", "unit_price", "amount")
+LABELS = {"due_date": "Due", "total_net": "Net"}
+DECIMAL = re.compile(r"(-?)(\d+)(\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,14 @@ class Field:
 
     @property
     def label(self) -> str:
-        return LABELS.get(self.name, self.name.replace("_", " ").capitalize())
+        return LABELS.get(self.name, words(self.name))
+
+    @property
+    def shown(self) -> str:
+        """The value as people write it."""
+        if self.name in AMOUNTS:
+            return amount(self.value)
+        return words(self.value) if self.name == "kind" else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +126,27 @@ def level(confidence: float | None) -> str:
     return "sure" if confidence >= SURE else "fair" if confidence >= FAIR else "doubtful"
 
 
+def words(name: Any) -> str:
+    """Return the name of a field or a kind as words: Credit note."""
+    return str(name or "").replace("_", " ").capitalize()
+
+
+def amount(value: Any) -> str:
+    """Return a decimal with its thousands apart: 12,345.60; what is none stays as it is."""
+    said = "" if value is None else str(value)
+    if not (found := DECIMAL.fullmatch(said)):
+        return said
+    return f"{found[1]}{int(found[2]):,}{found[3] or ''}"
+
+
 def in_short(fields: Any) -> str:
     """Return kind and number, who sent it, and the total in its currency, as far as found."""
     if not isinstance(fields, dict):
         return ""
-    kind = str(fields.get("kind", "")).replace("_", " ").capitalize()
     parts = (
-        (kind, fields.get("number")),
+        (words(fields.get("kind")), fields.get("number")),
         (fields.get(PARTIES[0]),),
-        (fields.get("total"), fields.get("currency")),
+        (amount(fields.get("total")), fields.get("currency")),
     )
     said = (" ".join(str(each) for each in part if each) for part in parts)
     return " · ".join(filter(None, said))

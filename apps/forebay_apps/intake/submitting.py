@@ -8,7 +8,6 @@ from fastapi import Form, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from forebay.calls import submitter
-from forebay.rows import StoredUpload
 from forebay_apps.intake.naming import URGENCIES
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.database import Db
@@ -52,13 +51,15 @@ def submit(
         raise Refusal(400, "Choose an agent and an urgency that this page offers.")
     ids = _ids(upload_ids)
     with db.submitter() as conn:
-        uploads = submitter.list_uploads(conn, actor=db.person.name)
+        uploads = {
+            each.upload_id: each.name for each in submitter.list_uploads(conn, actor=db.person.name)
+        }
         batch_id = submitter.submit_uploads(
             conn,
             submission_key=submission_key,
             upload_ids=ids,
             agent=agent,
-            name=name.strip() or _name_of([each for each in uploads if each.upload_id in ids]),
+            name=name.strip() or _name_of([uploads[each] for each in ids if each in uploads]),
             actor=db.person.name,
             customer=customer.strip() or None,
             priority=URGENCIES[urgency],
@@ -80,9 +81,9 @@ def _ids(text: str) -> list[UUID]:
     return ids
 
 
-def _name_of(uploads: Sequence[StoredUpload]) -> str:
-    """Return a name for a batch to which the person gave none."""
-    if not uploads:
+def _name_of(documents: Sequence[str]) -> str:
+    """Return a name for a batch of documents to which the person gave none."""
+    if not documents:
         return "Documents"
-    more = f" and {len(uploads) - 1} more" if len(uploads) > 1 else ""
-    return f"{uploads[0].name[: LONGEST_NAME - len(more)]}{more}"
+    more = f" and {len(documents) - 1} more" if len(documents) > 1 else ""
+    return f"{documents[0][: LONGEST_NAME - len(more)]}{more}"

@@ -20,6 +20,7 @@ from forebay.calls import submitter
 from forebay.errors import ForebayError, NotFoundError
 from forebay.looking import look
 from forebay.storage import StorageError
+from forebay_agents.reading.limits import MEGABYTE, MOST
 from forebay_apps.intake.receiving import check_size, receive
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.database import Access, Db
@@ -36,7 +37,7 @@ AT_ONCE = 4
 _looks = CapacityLimiter(AT_ONCE)
 
 
-@router.put("/uploads/{upload_id}")
+@router.put("/uploads/{upload_id}", max_body_size=MOST * MEGABYTE)  # `receive` has the limit
 async def put_upload(
     request: Request,
     upload_id: UUID,
