@@ -16,11 +16,12 @@ from psycopg.errors import InvalidParameterValue
 
 from concurrency.stage import LONG, Act, Stage
 from forebay.calls import agent as report
-from forebay.calls import operator, submitter, upkeep, worker
-from forebay.errors import UnknownUploadError, UploadSubmittedError
+from forebay.calls import operator, submitter, upkeep, viewer, worker
+from forebay.errors import MatchChangedError, UnknownUploadError, UploadSubmittedError
 
 SIZE = 24
 OWNER = "ann"
+STATUSES = ("enqueued", "processing", "failed", "cancelled")
 CUSTOMERS = ("acme", "best", None)
 QUOTAS = {"a": ["one", "two"], "b": ["two", "one"]}  # crosswise
 NO_RIVALS = {"enqueue", "server_time"}  # one task of enqueue_many; volatile, but writes nothing
@@ -226,6 +227,25 @@ def with_uploads(
     return writer
 
 
+def act_on_matching(session: psycopg.Connection, crowd: Crowd) -> None:
+    act = crowd.random.choice(("cancel", "retry", "reprocess", "reprioritize", "annotate"))
+    matching: dict[str, Any] = {"statuses": crowd.random.sample(STATUSES, 2)}
+    if act == "reprocess":  # of all it would make twice as many
+        matching |= {"search": str(crowd.random.choice(crowd.task_ids))}
+    expected = viewer.count_matching(session, **matching)
+    with suppress(MatchChangedError):  # others act on the same tasks
+        operator.act_on_matching(
+            session, act=act, expected=expected, **matching, priority=1, note="n"
+        )
+
+
+def announcement_sent(session: psycopg.Connection, crowd: Crowd) -> None:
+    known = crowd.stage.rows("select announcement_id from forebay.announcements")
+    for row in crowd.random.sample(known, min(len(known), 3)):
+        error = crowd.random.choice((None, "no answer"))
+        upkeep.announcement_sent(session, announcement_id=row.announcement_id, error=error)
+
+
 WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "dequeue": lambda s, c: worker.dequeue(
         s, worker="w", agents=["a", "b"], batch_size=c.random.randint(1, 6)
@@ -247,6 +267,12 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
         s, task_ids=c.tasks(), priority=c.random.randint(-10, 10)
     ),
     "reprocess": lambda s, c: operator.reprocess(s, task_ids=c.tasks()),
+    "annotate": lambda s, c: operator.annotate(s, task_ids=c.tasks(), note="n"),
+    "act_on_matching": act_on_matching,
+    "collect_announcements": lambda s, c: upkeep.collect_announcements(
+        s, oldest_waiting=timedelta(milliseconds=1)
+    ),
+    "announcement_sent": announcement_sent,
     "enqueue_many": enqueue_many,
     "open_batch": lambda s, c: submitter.open_batch(s, name="another"),
     "cancel_batch": lambda s, c: submitter.cancel_batch(s, batch_id=c.batch_id, actor=OWNER),
