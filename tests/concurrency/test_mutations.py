@@ -9,11 +9,18 @@ from __future__ import annotations
 import pytest
 from psycopg.errors import InsufficientPrivilege
 
-from concurrency.faults import core, line, money, quotas, refusals
+from concurrency.faults import core, line, money, quotas, refusals, uploads
 from concurrency.faults.fault import Fault
 from concurrency.stage import Stage
 
-FAULTS = [*core.FAULTS, *line.FAULTS, *quotas.FAULTS, *refusals.FAULTS, *money.FAULTS]
+FAULTS = [
+    *core.FAULTS,
+    *line.FAULTS,
+    *quotas.FAULTS,
+    *refusals.FAULTS,
+    *money.FAULTS,
+    *uploads.FAULTS,
+]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.name}: {fault.check.__name__}")
