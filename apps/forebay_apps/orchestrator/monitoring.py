@@ -65,14 +65,11 @@ class _Gauges(Collector):
         self._gauges = sorted(gauges, key=lambda gauge: gauge.metric)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yield a family for each metric; what is unknown has no sample."""
+        """Yield a family for each metric."""
         for name, group in groupby(self._gauges, key=lambda gauge: gauge.metric):
             gauges = list(group)
             labels = sorted({label for gauge in gauges for label in gauge.labels})
             family = GaugeMetricFamily(name, gauges[0].help, labels=labels)
             for gauge in gauges:
-                if gauge.value is not None:
-                    family.add_metric(
-                        [str(gauge.labels.get(each, "")) for each in labels], gauge.value
-                    )
+                family.add_metric([gauge.labels.get(label, "") for label in labels], gauge.value)
             yield family

@@ -1,4 +1,4 @@
-"""What a command runs beside itself and ends with itself: the embedded server, and a daemon."""
+"""What a command runs beside itself and ends with itself: the embedded server, other commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,39 +40,65 @@ def database(dsn: str | None) -> Iterator[str]:
                 server.stop()
 
 
-@contextmanager
-def daemon(
-    dsn: str, options: tuple[str, ...], log: Path, environment: dict[str, str]
-) -> Iterator[Callable[[], None]]:
-    """Run `forebay run` with these options and variables beside the block, its output in log.
+class Program:
+    """A command of ours that runs beside this one, on that database, its output in a log file."""
 
-    Gives a function that raises Refused once the daemon has died.
+    def __init__(
+        self, name: str, dsn: str, arguments: Sequence[str], log: Path, variables: Mapping[str, str]
+    ) -> None:
+        self.log = log
+        self._name = name
+        with open(log, "w") as file:
+            self._process = subprocess.Popen(
+                (sys.executable, "-m", "forebay.cli", *arguments),
+                env={**os.environ, "FOREBAY_DATABASE_URL": dsn, **variables},
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C reaches us alone, and we stop it
+            )
+
+    def check(self) -> None:
+        """Raise Refused once it has ended by itself."""
+        if (code := self._process.poll()) is not None:
+            last = self.log.read_text(errors="replace").rstrip().rpartition("\n")[2]
+            raise Refused(
+                f"{self._name} ended with exit code {code} ({self.log} has it all): {last}"
+            )
+
+    def ask_to_stop(self) -> None:
+        """Send it SIGTERM."""
+        self._process.terminate()
+
+    def stop(self) -> None:
+        """End it, if need be by force, and wait until it is gone."""
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+@contextmanager
+def running(programs: Sequence[Program]) -> Iterator[Callable[[], None]]:
+    """Stop the programs after the block, all at the same time.
+
+    Gives a function that raises Refused once one of them has died.
     """
-    with open(log, "w") as file:
-        process = subprocess.Popen(
-            (sys.executable, "-m", "forebay.cli", "run", *options),
-            env=os.environ | {"FOREBAY_DATABASE_URL": dsn} | environment,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C reaches us alone, and we stop it
-        )
 
     def check() -> None:
-        if (code := process.poll()) is not None:
-            last = log.read_text(errors="replace").rstrip().rpartition("\n")[2]
-            raise Refused(f"The daemon ended with exit code {code} ({log} has it all): {last}")
+        for program in programs:
+            program.check()
 
     try:
         yield check
     finally:
         with undisturbed():
-            process.terminate()
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            for program in programs:
+                program.ask_to_stop()
+            for program in programs:
+                program.stop()
 
 
 @contextmanager

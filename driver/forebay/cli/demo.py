@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from forebay.cli import background, documents, output, simulated
+from forebay.cli import background, demo_apps, documents, output, simulated
 from forebay.cli.database import connect
 from forebay.cli.errors import Refused
 from forebay.cli.options import PRIORITIES, Dsn, Json
@@ -40,16 +40,23 @@ def demo(
             help="Your own PDF files, also those in subfolders.",
         ),
     ] = None,
+    keep_running: Annotated[
+        bool,
+        typer.Option(
+            "--keep-running", help="Leave the web apps and the daemon up at the end, until Ctrl-C."
+        ),
+    ] = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
     """Send documents through the queue, from an empty database to a table of results.
 
-    Starts the embedded Postgres unless a database is given, and stops what it started. The samples
-    are read with a simulated model whose quota is tight, your own files with the model that
-    FOREBAY_MODEL_BASE_URL points to, else by rules alone.
+    Serves the web apps meanwhile. Starts the embedded Postgres unless a database is given, and
+    stops what it started. The samples are read with a simulated model whose quota is tight, your
+    own files with the model that FOREBAY_MODEL_BASE_URL points to, else by rules alone.
     """
     documents.require("agents", "The demo")
+    documents.require("apps", "The demo")
     if not pdfs:
         documents.require("lab", "The demo")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -57,20 +64,34 @@ def demo(
     files = _own_files(folder) if pdfs else _samples(folder)
     with background.database(dsn) as where, _model(is_wanted=not pdfs) as model:
         _install(where, is_own=not dsn)
+        agent = simulated.THROTTLED if model else AGENT
         with connect(where) as conn:
             _register(conn, model)
-            outcomes = _process(conn, where, folder, files, model)
+            with (
+                _daemon(where, agent, model) as check_daemon,
+                demo_apps.served(where, agent) as check_apps,
+            ):
+                outcomes = _process(conn, folder, files, agent, model, check_daemon)
+                if keep_running:
+                    _tell(outcomes, model, as_json)
+                    demo_apps.stay(lambda: (check_daemon(), check_apps()))
+    if not keep_running:
+        _tell(outcomes, model, as_json)
+    done = [row.task_id for row in outcomes if row.task_id and row.state == "completed"]
+    if done:
+        output.note(_how_to_see(done[0], dsn))
+    if not pdfs:
+        output.note("These documents are made up, with every name and amount in them.")
+
+
+def _tell(outcomes: list[Outcome], model: simulated.SimulatedModel | None, as_json: bool) -> None:
+    """Print what came of the documents, and tell why."""
     output.print_rows(outcomes, TABLE, as_json)
     for outcome in outcomes:
         if outcome.reason:
             output.note(f"{outcome.document}: {outcome.reason}")
     for note in model.notes(outcomes) if model else ():
         output.note(note)
-    done = [row.task_id for row in outcomes if row.task_id and row.state == "completed"]
-    if done:
-        output.note(_how_to_see(done[0], dsn))
-    if not pdfs:
-        output.note("These documents are made up, with every name and amount in them.")
 
 
 @contextmanager
@@ -144,14 +165,29 @@ def _register(conn: psycopg.Connection[Any], model: simulated.SimulatedModel | N
         raise Refused(f"Agent {AGENT} is paused: run 'forebay agent resume {AGENT}' first.")
 
 
+@contextmanager
+def _daemon(
+    dsn: str, agent: str, model: simulated.SimulatedModel | None
+) -> Iterator[Callable[[], None]]:
+    """Run a daemon for the agent beside the block; gives what raises Refused once it has died."""
+    arguments = ("run", "--agents", agent, "--concurrency", str(AT_ONCE))
+    variables = model.environment if model else {}
+    log = documents.home() / "demo.log"
+    with background.running(
+        [background.Program("The daemon", dsn, arguments, log, variables)]
+    ) as check:
+        yield check
+
+
 def _process(
     conn: psycopg.Connection[Any],
-    dsn: str,
     folder: Path,
     files: dict[Path, int],
+    agent: str,
     model: simulated.SimulatedModel | None,
+    check: Callable[[], None],
 ) -> list[Outcome]:
-    """Submit the files as one batch, run a daemon until it is done, and tell what came of each."""
+    """Submit the files as one batch, follow it until it is done, and tell what came of each."""
     from forebay import looking
     from forebay.cli.batch import follow
     from forebay.cli.submit import enqueue
@@ -166,22 +202,18 @@ def _process(
     ]
     if not accepted:
         return outcomes
-    agent = simulated.THROTTLED if model else AGENT
-    environment = model.environment if model else {}
-    options = ("--agents", agent, "--concurrency", str(AT_ONCE))
     with documents.stored(looking.look(accepted)) as copies:
         priorities = [files[path] for path in accepted]
         batch_id, task_ids = enqueue(conn, copies, agent, priorities, name="demo")
     output.note(f"Submitted {len(copies)} documents as batch {batch_id}, read {AT_ONCE} at a time")
     submitted = {task_id: names[path] for task_id, path in zip(task_ids, accepted, strict=True)}
-    with background.daemon(dsn, options, documents.home() / "demo.log", environment) as check:
 
-        def look() -> None:
-            check()
-            if model:
-                model.tell_waits(conn, submitted)
+    def look() -> None:
+        check()
+        if model:
+            model.tell_waits(conn, submitted)
 
-        follow(conn, batch_id, look)
+    follow(conn, batch_id, look)
     return [outcome_of(conn, task_id, name) for task_id, name in submitted.items()] + outcomes
 
 
