@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from forebay.calls import operator, viewer
 from forebay.errors import MatchChangedError
-from forebay_apps.orchestrator.acts import ACTS, Act, outcome
+from forebay_apps.orchestrator.acts import ACTS, Act, outcome, tasks_words
 from forebay_apps.orchestrator.filters import MAX_ID, Fields, Filters
 from forebay_apps.web import formats
 from forebay_apps.web.database import Access, Db
@@ -113,7 +113,7 @@ def _asked_again(
 
 def _question(request: Request, act: Act, *, status: int = 200, **values: Any) -> Response:
     filters: Filters | None = values.pop("filters", None)
-    known = {
+    known: dict[str, Any] = {
         "task_ids": [],
         "expected": 0,
         "changed": "",
@@ -123,7 +123,10 @@ def _question(request: Request, act: Act, *, status: int = 200, **values: Any) -
         "described": " and ".join(filters.words()) or "no filter: every task" if filters else "",
         "fields": filters.pairs() if filters else [],
     }
-    return page(request, "act.html", status=status, act=act, **known | values)
+    known |= values
+    count = len(known["task_ids"]) or known["expected"]
+    words = act.on.format(tasks_words(count))
+    return page(request, "act.html", status=status, act=act, words=words, count=count, **known)
 
 
 def _act(fields: Fields) -> Act:

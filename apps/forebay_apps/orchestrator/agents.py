@@ -147,7 +147,7 @@ class Card:
     word: str
     tone: str
     gauges: list[gauges.Gauge]
-    paused_until: Markup | str
+    until: Markup | str
     url: str
 
 
@@ -159,6 +159,8 @@ def _card(state: AgentState) -> Card:
         word=word,
         tone=tone,
         gauges=gauges.of_agent(state),
-        paused_until="somebody resumes it" if until == FOR_EVER else formats.moment(until),
+        until="until somebody resumes it"
+        if until == FOR_EVER
+        else Markup("resumes {}").format(formats.moment(until)),
         url=f"/agents/one?{urlencode({'agent': state.agent})}",
     )

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from forebay.calls import viewer
 from forebay.rows import BatchSummary
+from forebay_apps.orchestrator.acts import ACTS
 from forebay_apps.orchestrator.filters import MAX_ID, Filters, shown, whole_number
 from forebay_apps.web import formats
 from forebay_apps.web.database import Db
@@ -16,12 +17,6 @@ from forebay_apps.web.guard import Viewer
 from forebay_apps.web.pages import Pages, fragment, page
 
 PAGE_SIZE = 50
-ACTS = (
-    ("retry", "Retry what failed", ("failed", "cancelled")),
-    ("reprioritize", "Change priority", ("enqueued",)),
-    ("cancel", "Cancel what is left", ("enqueued", "processing")),
-)
-
 router = Pages()
 BatchId = Annotated[int, Path(ge=1, le=MAX_ID)]
 
@@ -69,7 +64,14 @@ def batch(request: Request, person: Viewer, db: Db, batch_id: BatchId) -> Respon
     """Show one batch; an unknown one is not found."""
     with db.viewer() as conn:
         found = viewer.batch_progress(conn, batch_id=batch_id)
-    return page(request, "batch.html", batch=found, acts=ACTS, may_act=person.may("operator"))
+    return page(
+        request,
+        "batch.html",
+        batch=found,
+        query=Filters(batch_id=batch_id).query(),
+        acts=ACTS.values(),
+        may_act=person.may("operator"),
+    )
 
 
 @router.fragment("/batches/{batch_id}/body", is_personal=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -28,10 +28,13 @@ class Gauge:
     share: float | None = None
     mark: float | None = None
     note: str | None = None
+    is_scarce: bool = True
 
     @property
     def is_tight(self) -> bool:
-        """Tell whether nearly all that is allowed now is used."""
+        """Tell whether nearly all of something scarce is used; slots are there to be full."""
+        if not self.is_scarce:
+            return False
         allowed = 100.0 if self.mark is None else self.mark
         return self.share is not None and self.share >= TIGHT * allowed
 
@@ -39,11 +42,14 @@ class Gauge:
 def of_agent(state: AgentState) -> list[Gauge]:
     """Return what an agent has in use, and what it may use."""
     gauges = [
-        _gauge(
-            "running",
-            state.in_use,
-            state.max_concurrent_tasks,
-            state.effective_concurrent_tasks,
+        replace(
+            _gauge(
+                "running",
+                state.in_use,
+                state.max_concurrent_tasks,
+                state.effective_concurrent_tasks,
+            ),
+            is_scarce=False,
         ),
         _gauge(
             "tokens in the last minute",
@@ -65,7 +71,7 @@ def of_agent(state: AgentState) -> list[Gauge]:
 
 def _gauge(name: str, used: Amount, limit: Amount | None, now: Amount | None) -> Gauge:
     if limit is None:
-        return Gauge(name, formats.number(used))
+        return Gauge(name, formats.number(used), note="no limit")
     is_lowered = now is not None and now < limit
     return Gauge(
         name,

@@ -82,8 +82,9 @@ def signs(health: HealthReport) -> list[Sign]:
             now,
             OLD_SWEEP,
             "Nothing sweeps: start a daemon, or have a timer call forebay.sweep().",
+            is_wanted=True,
         ),
-        _age("last claim", health.last_claim_at, now, None, ""),
+        _age("last claim", health.last_claim_at, now),
         _age(
             "oldest task that waits",
             health.oldest_waiting_at,
@@ -138,10 +139,18 @@ def _dispatching(health: HealthReport) -> Sign:
     return Sign("dispatching", "allowed", "good")
 
 
-def _age(name: str, at: datetime | None, now: datetime, most: timedelta | None, note: str) -> Sign:
+def _age(
+    name: str,
+    at: datetime | None,
+    now: datetime,
+    most: timedelta | None = None,
+    note: str = "",
+    *,
+    is_wanted: bool = False,
+) -> Sign:
     """Return a moment as a sign, bad when it is longer ago than it may be."""
     if at is None:
-        return Sign(name, "none")
+        return Sign(name, "none", "warn" if is_wanted else "", note if is_wanted else "")
     is_old = most is not None and now - at > most
     tone: Tone = "" if most is None else "warn" if is_old else "good"
     return Sign(name, formats.moment(at), tone, note if is_old else "")

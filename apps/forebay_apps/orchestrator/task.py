@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from forebay.calls import reader, viewer
 from forebay.rows import Document, TaskDetail
-from forebay_apps.orchestrator.acts import ACTS
+from forebay_apps.orchestrator.acts import ACTS, Act
 from forebay_apps.orchestrator.filters import MAX_ID
 from forebay_apps.orchestrator.timeline import amount, moment, spans
 from forebay_apps.web import formats
@@ -32,8 +32,6 @@ def task(request: Request, person: Viewer, db: Db, task_id: TaskId) -> Response:
         request,
         "task.html",
         task_id=task_id,
-        acts=ACTS.values(),
-        may_act=person.may("operator"),
         may_read=person.may("admin"),
     )
 
@@ -50,6 +48,8 @@ def body(request: Request, person: Viewer, db: Db, task_id: TaskId) -> Response:
         request,
         "task_body.html",
         task=detail,
+        acts=_offered(detail) if person.may("operator") else [],
+        nothing_yet=formats.UNKNOWN if detail.finished_at else "not known yet",
         why=why,
         until=formats.moment(why.waiting_until) if why.waiting_until else None,
         spans=spans(detail, detail.as_of, links, agent.job_id),
@@ -79,6 +79,10 @@ def result(request: Request, person: Admin, db: Db, task_id: TaskId) -> Response
         kept=_pretty(found.kept_results),
         is_ended=found.status in ("completed", "failed", "cancelled"),
     )
+
+
+def _offered(detail: TaskDetail) -> list[Act]:
+    return [act for act in ACTS.values() if detail.status in act.statuses]
 
 
 @dataclass(frozen=True, slots=True)

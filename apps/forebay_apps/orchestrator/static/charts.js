@@ -4,17 +4,23 @@ const colour = (name) => style.getPropertyValue(name).trim();
 const drawn = new WeakMap();
 
 const UNITS = {
-  tasks: { tickformat: ",d", rangemode: "tozero" },
-  tokens: { tickformat: "~s", rangemode: "tozero" },
-  usd: { tickprefix: "$", tickformat: "~g", rangemode: "tozero" },
-  seconds: { ticksuffix: " s", tickformat: "~s", rangemode: "tozero" },
+  tasks: { tickformat: ",d" },
+  tokens: { tickformat: "~s" },
+  usd: { tickprefix: "$", tickformat: "~g" },
   share: { range: [0, 1.02], tickformat: ".1f" },
 };
+
+// Long times are drawn in minutes or hours: [seconds in one, suffix].
+function scale(figure) {
+  if (figure.unit !== "seconds") return [1, ""];
+  const most = Math.max(...figure.series.flatMap((series) => series.values.map(Number)));
+  return most > 3 * 3600 ? [3600, " h"] : most > 180 ? [60, " m"] : [1, " s"];
+}
 
 function trace(figure, series) {
   const shared = {
     x: figure.x,
-    y: series.values,
+    y: series.values.map((value) => (value === null ? null : value / scale(figure)[0])),
     name: series.name,
     text: series.texts,
     customdata: figure.links,
@@ -33,7 +39,8 @@ function trace(figure, series) {
 
 function layout(figure) {
   const ink = colour("--muted");
-  const axis = { gridcolor: colour("--line"), zerolinecolor: colour("--line"), linecolor: colour("--line"), automargin: true };
+  const [, suffix] = scale(figure);
+  const axis = { gridcolor: colour("--line"), zerolinecolor: colour("--line"), linecolor: colour("--line"), automargin: true, tickfont: { size: 11 } };
   return {
     barmode: "stack",
     bargap: 0.15,
@@ -47,7 +54,7 @@ function layout(figure) {
     hovermode: figure.kind === "dots" ? "closest" : "x unified",
     hoverlabel: { bgcolor: colour("--surface"), bordercolor: colour("--line"), font: { color: colour("--text") } },
     xaxis: { ...axis, type: figure.kind === "histogram" ? "linear" : "date", showgrid: false, fixedrange: true },
-    yaxis: { ...axis, ...UNITS[figure.unit], fixedrange: true },
+    yaxis: { ...axis, rangemode: "tozero", ticksuffix: suffix, ...UNITS[figure.unit], fixedrange: true },
   };
 }
 
