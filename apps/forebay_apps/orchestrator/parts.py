@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from forebay.settings import DATABASE_URL
 from forebay_apps.orchestrator import callbacks, monitoring
 from forebay_apps.orchestrator.announce import Announcer
+from forebay_apps.orchestrator.compute import ComputeCost
 from forebay_apps.orchestrator.daemon import Supervisor
 from forebay_apps.web.app import Part
 
@@ -19,6 +20,7 @@ def add_parts(app: FastAPI, *, with_daemon: bool) -> list[Part]:
     state = app.state
     state.webhooks = callbacks.read_webhooks(state.variables)
     state.metrics_token = monitoring.read_token(state.variables)
+    state.compute = ComputeCost.of(state.variables, state.connections, state.hub.changed_elsewhere)
     announcer = Announcer.of(state.variables, state.connections)
     state.daemon = None
     if with_daemon:
