@@ -18,8 +18,8 @@ override export PDFS := $(value PDFS)
 help: # List the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*# \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo: .venv/demo.stamp # Turn sample PDFs into results, or those of a folder: make demo PDFS=~/folder
-	@.venv/bin/forebay demo $(if $(PDFS),--pdfs "$$PDFS")
+demo: .venv/demo.stamp # Turn sample PDFs into results, or a folder's: make demo PDFS=~/folder; KEEP=1 stays up
+	@.venv/bin/forebay demo $(if $(PDFS),--pdfs "$$PDFS") $(if $(KEEP),--keep-running)
 
 test: .venv/dev.stamp # Run every test but the long ones; some: make test ARGS='tests/apps -k upload'
 	@.venv/bin/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
@@ -66,7 +66,7 @@ clean: # Remove what make has made: the virtual environment, builds and caches
 # What is installed, and with which extras: made again when the packages' list changes.
 .venv/demo.stamp: pyproject.toml requirements.lock | .venv/bin/pip
 	@echo 'Installing Forebay into .venv'
-	@$(PIP) install -c requirements.lock -e '.[cli,embedded,agents,lab]'
+	@$(PIP) install -c requirements.lock -e '.[cli,embedded,agents,apps,lab]'
 	@touch $@
 
 .venv/dev.stamp: pyproject.toml requirements.lock | .venv/bin/pip
