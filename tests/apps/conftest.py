@@ -27,6 +27,7 @@ from psycopg import sql
 from apps.support.browser import DESKTOP, Chromium, Complaints, chromium, new_page
 from apps.support.busy import Busy, make_busy
 from apps.support.documents import ReadBatch, Samples, read_samples, store_batch
+from apps.support.kit import door, kit, serve_kit  # noqa: F401  # fixtures
 from apps.support.people import logged_in, write_people
 from apps.support.serving import Served, Which, served
 from conftest import Connect

@@ -3,7 +3,9 @@
 import ipaddress
 import os
 import secrets
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -23,7 +25,7 @@ LISTS = {
     "operator": "FOREBAY_OPERATORS",
     "viewer": "FOREBAY_VIEWERS",
 }
-KEY_BYTES = 32
+KEY_CHARACTERS = 32
 
 Login = Literal["password", "proxy", "databricks"]
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -61,7 +63,7 @@ class WebSettings:
         return cls(
             login=login,  # type: ignore[arg-type]  # one of the three words
             users_file=users_file(environment),
-            session_key=text(environment, SESSION_KEY) or _kept_key(home, login),
+            session_key=_session_key(environment, home, login),
             proxies=proxies,
             proxy_header=text(environment, PROXY_HEADER) or "X-Forwarded-User",
             names={role: _names(text(environment, name)) for role, name in LISTS.items()},
@@ -93,15 +95,25 @@ def _networks(environment: Mapping[str, str]) -> tuple[Network, ...]:
         raise SettingError(f"{PROXIES} holds what is no address ({error}): correct it.") from None
 
 
-def _kept_key(home: Path, login: str) -> str:
-    """Return the key that signs sessions: this home's, made when there is none yet."""
+def _session_key(environment: Mapping[str, str], home: Path, login: str) -> str:
+    """Return the key that signs sessions: the one that is set, or this home's."""
+    key = text(environment, SESSION_KEY)
+    if key and len(key) < KEY_CHARACTERS:
+        raise SettingError(
+            f"{SESSION_KEY} is short: set it to {KEY_CHARACTERS} random letters or more."
+        )
     if login != "password":
-        return secrets.token_hex(KEY_BYTES)  # there are no sessions to sign
-    path = home / "session.key"
-    home.mkdir(parents=True, exist_ok=True)
-    try:
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
-            file.write(secrets.token_hex(KEY_BYTES))
-    except FileExistsError:
-        pass
-    return path.read_text().strip()
+        return secrets.token_hex()  # there are no sessions to sign
+    return key or _kept_key(home / "session.key")
+
+
+def _kept_key(path: Path) -> str:
+    """Return the key that a file keeps for its owner alone; it is made when there is none."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".session") as file:
+            file.write(secrets.token_hex())
+            file.flush()
+            with suppress(FileExistsError):  # another process was quicker
+                os.link(file.name, path)
+    return path.read_text()
