@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from psycopg.errors import InsufficientPrivilege
 
-from concurrency.faults import core, line, money, quotas, refusals, uploads
+from concurrency.faults import core, insight, line, money, quotas, refusals, uploads
 from concurrency.faults.fault import Fault
 from concurrency.stage import Stage
 
@@ -20,6 +20,7 @@ FAULTS = [
     *refusals.FAULTS,
     *money.FAULTS,
     *uploads.FAULTS,
+    *insight.FAULTS,
 ]
 
 
