@@ -77,12 +77,17 @@ class StoredCheckpoints:
 def forget(storage: Storage, name: str) -> None:
     """Remove all that is kept of the document `name`: its result is known, or it has none."""
     try:
-        for kept in list(storage.names(f"{_folder(name)}/")):
-            storage.delete(kept)
-        if not storage.exists(_folder(name)):  # a file of that name is not ours
-            storage.delete(_folder(name))
+        remove(storage, name)
     except StorageError as error:
         log.warning("checkpoints_not_removed", reason=str(error))
+
+
+def remove(storage: Storage, name: str) -> None:
+    """Remove all that is kept of the document `name`; raises StorageError."""
+    for kept in list(storage.names(f"{_folder(name)}/")):
+        storage.delete(kept)
+    if not storage.exists(_folder(name)):  # a file of that name is not ours
+        storage.delete(_folder(name))
 
 
 def _folder(name: str) -> str:

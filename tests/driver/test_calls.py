@@ -88,6 +88,14 @@ def test_a_limit_out_of_range_names_the_type(caller: psycopg.Connection) -> None
         submitter.enqueue(caller, agent="parse", payload={}, priority=10**12)
 
 
+def test_any_sequence_is_an_array(caller: psycopg.Connection) -> None:
+    """A list, a tuple or a range of ids is the same to the caller."""
+    task_id = submitter.enqueue(caller, agent="parse", payload={})
+    for ids in ([task_id], (task_id,), range(task_id, task_id + 1)):
+        (found,) = operator.reprioritize(caller, task_ids=ids, priority=5)
+        assert found.task_id == task_id
+
+
 def test_a_misspelled_argument_is_a_type_error(caller: psycopg.Connection) -> None:
     """Nothing is sent when an argument is unknown, missing or given by position."""
     for wrong in ({"task": 1}, {}, {"task_id": 1, "extra": 2}):

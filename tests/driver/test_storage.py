@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,23 @@ def test_what_is_written_is_read(storage: FolderStorage, name: str) -> None:
         assert path.read_bytes() == b"onetwo"
     storage.delete(name)
     assert not storage.exists(name)
+
+
+def test_unfinished_files_are_removed_by_their_age(root: Path, storage: FolderStorage) -> None:
+    """Of what writes have left in a folder; what is whole, young or elsewhere stays."""
+    storage.write("in/deep/a.pdf", [b"a"])
+    left = [root / "in" / ".1.part", root / "in" / "deep" / ".2.part"]
+    kept = [root / ".3.part", root / "in" / ".4.part", root / "in" / "5.part"]
+    for path in (*left, *kept):
+        path.write_bytes(b"half")
+    for path in (*left, kept[0], kept[2], root / "in" / "deep" / "a.pdf"):
+        os.utime(path, (0, 0))
+    assert storage.delete_unfinished("in", older_than=timedelta(hours=1)) == 2
+    assert storage.delete_unfinished("in", older_than=timedelta(hours=1)) == 0
+    assert not any(path.exists() for path in left)
+    assert all(path.exists() for path in kept)
+    assert storage.exists("in/deep/a.pdf")
+    assert storage.delete_unfinished("none", older_than=timedelta()) == 0
 
 
 def test_large_files_come_in_chunks(storage: FolderStorage) -> None:

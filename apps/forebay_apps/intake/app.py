@@ -7,6 +7,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from forebay_apps.intake import batches, documents, submitting, uploads
+from forebay_apps.intake.cleaning import Cleaner
 from forebay_apps.intake.findings import amount, in_short, level
 from forebay_apps.intake.naming import left, name_of
 from forebay_apps.intake.pictures import Pictures
@@ -19,6 +20,7 @@ def create_app(variables: Mapping[str, str] = os.environ) -> FastAPI:
 
     app.state has, beside what every app has, intake (IntakeSettings) and pictures.
     """
+    settings = IntakeSettings.read(variables)
     site = Site(
         name="intake",
         title="Forebay intake",
@@ -26,9 +28,11 @@ def create_app(variables: Mapping[str, str] = os.environ) -> FastAPI:
         routers=[uploads.router, submitting.router, batches.router, documents.router],
         nav=[("New batch", "/", "submitter"), ("My batches", "/batches", "submitter")],
     )
-    app = build(site, variables)
-    app.state.intake = IntakeSettings.read(variables)
-    app.state.pictures = Pictures(app.state.intake)
+    app = build(
+        site, variables, lambda app: [Cleaner.of(variables, app.state.connections, settings)]
+    )
+    app.state.intake = settings
+    app.state.pictures = Pictures(settings)
     app.state.templates.globals.update(name_of=name_of, in_short=in_short, level=level)
     app.state.templates.filters.update(left=left, amount=amount)
     return app

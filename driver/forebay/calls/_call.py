@@ -154,6 +154,8 @@ def sql_type(hint: Any) -> str:
 
 def _dumper(hint: Any) -> Callable[[str, Any], Any] | None:
     hint = _without_none(hint)
+    if get_origin(hint) is Sequence:
+        return lambda name, value: list(value)  # psycopg takes a tuple for a row
     metadata: tuple[Any, ...] = hint.__metadata__ if get_origin(hint) is Annotated else ()
     return metadata[1] if len(metadata) > 1 else None
 

@@ -3,9 +3,11 @@
 import errno
 import os
 import stat
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import BinaryIO
 
@@ -68,6 +70,17 @@ class FolderStorage:
                 os.rmdir(leaf, dir_fd=folder)
             finally:
                 os.close(folder)
+
+    def delete_unfinished(self, folder: str, *, older_than: timedelta) -> int:
+        before = time.time() - older_than.total_seconds()
+        deleted = 0
+        for above, _, files in os.walk(self.root.joinpath(*self._parts(folder))):
+            for path in (Path(above, file) for file in files if _is_unfinished(file)):
+                with suppress(FileNotFoundError):  # its process has just ended it
+                    if path.lstat().st_mtime <= before:
+                        self.delete(path.relative_to(self.root).as_posix())
+                        deleted += 1
+        return deleted
 
     def names(self, prefix: str = "") -> Iterator[str]:
         above = prefix.rpartition("/")[0]

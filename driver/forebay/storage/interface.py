@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -51,6 +52,13 @@ class Storage(Protocol):
 
     def delete(self, name: str) -> None:
         """Remove a file, or a folder that is empty; what is not there is no error."""
+        ...
+
+    def delete_unfinished(self, folder: str, *, older_than: timedelta) -> int:
+        """Remove what `write` left in a folder when its process died, and return how many files.
+
+        A write that goes on is newer than `older_than`, or it is lost.
+        """
         ...
 
     def names(self, prefix: str = "") -> Iterator[str]:

@@ -1,0 +1,107 @@
+"""Rid the storage of uploads that nobody submitted, and of what tasks left beside their documents.
+
+Which these are is the database's matter: it gives a file up for good before it names it here. A
+clean-up that dies in between is done again; several may run at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from datetime import timedelta
+
+from forebay.calls import upkeep
+from forebay.logs import EventLog, first_line
+from forebay.rows import UploadToClean
+from forebay.settings import number
+from forebay.storage import StorageError
+from forebay_agents import checkpoints
+from forebay_apps.intake.settings import IntakeSettings
+from forebay_apps.web.database import Connections
+
+log = EventLog(__name__)
+
+HOURS = "FOREBAY_UPLOAD_HOURS"
+FOLDER = "uploads"
+EVERY = 600.0  # seconds between two passes
+AFTER_AN_ERROR = 60.0  # seconds
+AT_A_TIME = 100
+JOIN_SECONDS = 1.0
+
+
+class Cleaner:
+    """Clean up again and again, in a thread of its own, after uploads older than `older_than`."""
+
+    def __init__(
+        self, connections: Connections, settings: IntakeSettings, older_than: timedelta
+    ) -> None:
+        self._connections = connections
+        self._settings = settings
+        self._older_than = older_than
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="cleaner", daemon=True)
+
+    @classmethod
+    def of(
+        cls, environment: Mapping[str, str], connections: Connections, settings: IntakeSettings
+    ) -> Cleaner:
+        """Return the cleaner that is set up. Raises SettingError."""
+        hours = number(environment, HOURS, 24, least=0.1, most=24 * 365)
+        return cls(connections, settings, timedelta(hours=hours))
+
+    def start(self) -> None:
+        """Begin with the first pass."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; what it was about to remove is removed by the next one."""
+        self._stop.set()
+        self._thread.join(JOIN_SECONDS)
+
+    def clean(self) -> int:
+        """Remove what can go by now, and return of how many uploads something went."""
+        cleaned = 0
+        while not self._stop.is_set():
+            found, removed = self._page()
+            cleaned += removed
+            if found < AT_A_TIME or not removed:
+                break
+        unfinished = self._settings.storage.delete_unfinished(FOLDER, older_than=self._older_than)
+        if cleaned or unfinished:
+            log.info("uploads_cleaned", uploads=cleaned, unfinished=unfinished)
+        return cleaned
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            pause = EVERY
+            try:
+                self.clean()
+            except Exception as error:
+                log.error("clean_up_failed", error=type(error).__name__, reason=first_line(error))
+                pause = AFTER_AN_ERROR
+            self._stop.wait(pause)
+
+    def _page(self) -> tuple[int, int]:
+        """Clean up after some uploads; return how many there were, and how many were cleaned."""
+        with self._connections.as_role("upkeep") as connection:
+            found = upkeep.uploads_to_clean(
+                connection, older_than=self._older_than, limit=AT_A_TIME
+            )
+        removed = [each.upload_id for each in found if self._remove(each)]
+        if removed:
+            with self._connections.as_role("upkeep") as connection:
+                upkeep.uploads_cleaned(connection, upload_ids=removed)
+        return len(found), len(removed)
+
+    def _remove(self, each: UploadToClean) -> bool:
+        """Remove what a row names, and tell whether that worked."""
+        try:
+            storage, name = self._settings.locate(each.document)
+            if each.what == "file":
+                storage.delete(name)
+            else:
+                checkpoints.remove(storage, name)
+        except StorageError as error:
+            log.warning("upload_not_cleaned", upload_id=str(each.upload_id), reason=str(error))
+            return False
+        return True
