@@ -20,7 +20,19 @@ from support.server import TestServer
 COMMAND = (sys.executable, "-m", "forebay.cli")
 COMMANDS = (
     *("submit", "tasks", "task", "explain", "batch", "cancel", "retry", "reprocess"),
-    *("reprioritize", "agent", "quota", "customer", "price", "run", "demo", "db", "pg", "psql"),
+    *(
+        "reprioritize",
+        "annotate",
+        "agent",
+        "quota",
+        "customer",
+        "price",
+        "run",
+        "demo",
+        "db",
+        "pg",
+        "psql",
+    ),
 )
 
 
@@ -62,6 +74,8 @@ def test_version_is_the_packages(cli: Cli) -> None:
         ("db", "plan", "--sql", "--json"),
         ("cancel",),
         ("reprioritize", "1"),
+        ("annotate", "1"),
+        ("tasks", "--max-confidence", "2"),
         ("submit", "a.pdf", "--priority", "40000"),
         ("agent", "pause"),
         ("agent", "pause", "one", "--all"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import psycopg
 import pytest
@@ -171,6 +172,36 @@ def test_acts_change_tasks_and_are_audited(cli: Cli, conn: psycopg.Connection) -
     assert audit[0]["reason"] == "wrong file"
     assert all(act["actor"] for act in audit)
     assert "wrong file" in cli("task", task_id).out
+
+
+def test_a_note_stands_among_what_people_did(cli: Cli, conn: psycopg.Connection) -> None:
+    """`annotate` writes it in the person's name, `task` shows it; an unknown task is named."""
+    (task_id,) = enqueue(conn)
+    answer = cli("annotate", task_id, 4711, "--note", "asked ann", "--json")
+    assert answer.json[0] == {"task_id": task_id, "status": "enqueued", "effect": "annotated"}
+    assert (answer.code, "no task 4711" in answer.err) == (1, True)
+    (act,) = cli("task", task_id, "--json").json["audit"]
+    assert (act["action"], act["details"], bool(act["actor"])) == (
+        "annotate",
+        {"note": "asked ann"},
+        True,
+    )
+    assert "asked ann" in cli("task", task_id).out
+    assert cli("annotate", task_id, "--note", " ").code == 1
+
+
+def test_tasks_are_searched(cli: Cli, conn: psycopg.Connection) -> None:
+    """A search finds a batch's tasks by its name; --max-confidence finds the unsure."""
+    batch_id = submitter.open_batch(conn, name="october")
+    (inside,) = enqueue(conn, batch_id=batch_id)
+    (claimed,) = worker.dequeue(conn, worker="w")
+    agent_calls.complete(conn, attempt_id=claimed.attempt_id, result={}, confidence=Decimal("0.4"))
+    (outside,) = enqueue(conn)
+    assert [row["task_id"] for row in cli("tasks", "--search", "tober", "--json").json] == [inside]
+    assert [row["task_id"] for row in cli("tasks", "--search", outside, "--json").json] == [outside]
+    unsure = cli("tasks", "--max-confidence", "0.4", "--json").json
+    assert [row["task_id"] for row in unsure] == [inside]
+    assert cli("tasks", "--max-confidence", "0.39", "--json").json == []
 
 
 @pytest.mark.parametrize("act", ["cancel", "retry", "reprocess"])

@@ -1,4 +1,4 @@
-"""What upkeep calls (role forebay_upkeep): the sweep, which workers may call too, clean-ups, bills."""
+"""What upkeep calls (role forebay_upkeep): sweeps, clean-ups, announcements, compute costs."""
 
 # mypy: disable-error-code="empty-body"
 

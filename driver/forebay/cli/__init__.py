@@ -56,6 +56,7 @@ for command in (
     acts.retry,
     acts.reprocess,
     acts.reprioritize,
+    acts.annotate,
 ):
     app.command(rich_help_panel=WORK)(command)
 app.add_typer(agent.app, name="agent", rich_help_panel=AGENTS)

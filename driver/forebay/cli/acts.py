@@ -109,6 +109,23 @@ def reprioritize(
     _report(effects, as_json)
 
 
+def annotate(
+    task_ids: TaskIds,
+    note: Annotated[str, typer.Option(metavar="TEXT", help="What to write on them.")],
+    reason: Reason = None,
+    dsn: Dsn = None,
+    as_json: Json = False,
+) -> None:
+    """Write a note on tasks; `forebay task` shows it among what people did."""
+    from forebay.calls import operator
+
+    with connect(dsn) as conn:
+        effects = operator.annotate(
+            conn, task_ids=task_ids, note=note, reason=reason, actor=person()
+        )
+    _report(effects, as_json)
+
+
 def _report(effects: Sequence[TaskEffect | ReprocessedTask], as_json: bool) -> None:
     """Print what became of each task; raise Refused when one of them did not change."""
     output.print_rows(effects, EFFECT, as_json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
+from decimal import Decimal
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,6 +86,7 @@ ACT: output.Columns = {
     "action": itemgetter("action"),
     "actor": itemgetter("actor"),
     "reason": itemgetter("reason"),
+    "note": lambda row: (row["details"] or {}).get("note"),
 }
 
 
@@ -103,6 +105,17 @@ def tasks(
     until: Annotated[
         datetime | None,
         typer.Option(parser=parse_time, metavar="TIME", help="Created before that."),
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TEXT",
+            help="A number of a task, batch or attempt, a run, a key, or part of a batch's name.",
+        ),
+    ] = None,
+    max_confidence: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Completed ones that are no surer than that."),
     ] = None,
     before: Annotated[
         int | None, typer.Option(metavar="ID", help="The page after this task.")
@@ -125,6 +138,8 @@ def tasks(
             batch_id=batch,
             before_task_id=before,
             limit=limit,
+            search=search,
+            max_confidence=None if max_confidence is None else Decimal(str(max_confidence)),
         )
     output.print_rows(page, SUMMARY, as_json)
     if len(page) == limit:
