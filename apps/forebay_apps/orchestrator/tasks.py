@@ -66,6 +66,7 @@ def task_list(request: Request, person: Viewer, db: Db, filters: Filtered) -> Re
         is_filtered=not filters.is_open,
         may_act=person.may("operator"),
         now=now,
+        nothing=NOTHING,
         tokens_of=tokens,
         cost_of=cost,
     )
