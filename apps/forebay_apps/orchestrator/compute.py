@@ -68,17 +68,18 @@ class ComputeCost:
     def ask(self) -> None:
         """Begin a look-up, unless one goes on or there is no rate."""
         with self._lock:
-            if self.state.is_loading or self._usd_per_hour is None:
+            rate = self._usd_per_hour
+            if self.state.is_loading or rate is None:
                 return
             self.state = ComputeState(is_configured=True, is_loading=True)
         self._changed()
-        threading.Thread(target=self._look_up, name="compute", daemon=True).start()
+        threading.Thread(target=self._look_up, args=[rate], name="compute", daemon=True).start()
 
-    def _look_up(self) -> None:
+    def _look_up(self, usd_per_hour: Decimal) -> None:
         error = None
         try:
             with self._connections.as_role("upkeep") as connection:
-                refresh_local(connection, usd_per_hour=self._usd_per_hour)
+                refresh_local(connection, usd_per_hour=usd_per_hour)
         except Exception as failure:
             log.error("compute_not_known", error=type(failure).__name__)
             error = problem(failure).sentence
