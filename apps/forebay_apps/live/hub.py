@@ -86,7 +86,8 @@ class Hub:
         """Return at the next hint, at the end, or after that many seconds."""
         changed = self._changed
         with suppress(TimeoutError):
-            await asyncio.wait_for(changed.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await changed.wait()
 
     def _hear(self) -> None:
         """Note a notification, in the listener's thread; many make one hint."""

@@ -13,6 +13,7 @@ from forebay_apps.web.errors import Slow
 
 REUSE_SECONDS = 5.0  # at most; so those who poll at different times come to poll together
 PATIENCE_SECONDS = 4.0  # then an older answer is given, if there is one
+GIVE_UP_SECONDS = 30.0  # longer than any statement: the line is dead, and the next one may work
 AT_ONCE = 8  # being made; further ones wait without a thread or a connection
 KEPT = 500
 
@@ -96,7 +97,9 @@ class Snapshots:
                 flight.generation = self._hub.generation
                 version, as_of = self._hub.next_version(), datetime.now(UTC)
                 began = time.monotonic()
-                made = Snapshot(await make(), version, flight.generation, as_of, began)
+                async with asyncio.timeout(GIVE_UP_SECONDS):
+                    body = await make()
+                made = Snapshot(body, version, flight.generation, as_of, began)
         finally:
             if self._flights.get(key) is flight:
                 del self._flights[key]

@@ -52,10 +52,11 @@ class EventStream(Response):
 
     async def _stream(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": 200, "headers": HEADERS}
-        await asyncio.wait_for(send(start), SEND_SECONDS)
+        async with asyncio.timeout(SEND_SECONDS):
+            await send(start)
         end_at = time.monotonic() + END_AFTER
-        await self._send(send, f"retry: 1000\n{self._event('hint')}")
         seen = self._hub.hints
+        await self._send(send, f"retry: 1000\n{self._event('hint')}")
         while not self._hub.is_closing and time.monotonic() < end_at:
             if self._hub.hints == seen:
                 await self._hub.wait(min(PING_EVERY, max(0.0, end_at - time.monotonic())))
@@ -70,7 +71,8 @@ class EventStream(Response):
 
     async def _send(self, send: Send, text: str, *, is_last: bool = False) -> None:
         message = {"type": "http.response.body", "body": text.encode(), "more_body": not is_last}
-        await asyncio.wait_for(send(message), SEND_SECONDS)
+        async with asyncio.timeout(SEND_SECONDS):
+            await send(message)
 
 
 async def _left(receive: Receive) -> None:

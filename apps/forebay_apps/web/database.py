@@ -10,7 +10,7 @@ from fastapi import Depends, Request
 from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
-from forebay.pool import MAX_LIFETIME, Database, Pool
+from forebay.pool import MAX_LIFETIME, Database, Pool, cut_off
 from forebay_apps.web.errors import Forbidden
 from forebay_apps.web.people import Person, Role
 
@@ -21,6 +21,8 @@ WAIT_SECONDS = 3.0  # for a connection: then the person is told that the databas
 GIVE_UP_SECONDS = 3.0  # trying to reconnect; whoever comes next starts it again
 STATEMENT_SECONDS = 15
 CLOSE_SECONDS = 0.5
+CHECK_SECONDS = 1.0
+LOST_SECONDS = 120.0  # nothing that is asked here takes so long: the connection is dead
 POOL_SIZE = 4
 
 
@@ -42,7 +44,7 @@ class Connections:
     @contextmanager
     def as_role(self, role: str) -> Iterator[Connection[Any]]:
         """Give a connection that acts as forebay_<role>; every call commits by itself."""
-        with self._pool(role).connection() as connection:
+        with self._pool(role).connection() as connection, cut_off(connection, LOST_SECONDS):
             yield connection
 
     def close(self) -> None:
@@ -65,7 +67,7 @@ class Connections:
 
         return ConnectionPool(
             kwargs=parameters,
-            check=ConnectionPool.check_connection,
+            check=_check,
             configure=self._configure,
             name=f"forebay_{role}",
             min_size=0,
@@ -75,6 +77,12 @@ class Connections:
             reconnect_timeout=GIVE_UP_SECONDS,
             open=True,
         )
+
+
+def _check(connection: Connection[Any]) -> None:
+    """Raise unless the connection works; one whose peer has silently gone is found out."""
+    with cut_off(connection, CHECK_SECONDS):
+        ConnectionPool.check_connection(connection)
 
 
 class Access:

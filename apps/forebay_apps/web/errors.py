@@ -49,6 +49,7 @@ HANDLED = (
     Forbidden,
     Refusal,
     Slow,
+    TimeoutError,
     errors.ForebayError,
     psycopg.Error,
     HTTPException,
@@ -80,7 +81,7 @@ def problem(error: Exception) -> Problem:
             return _problem(error.status_code, _of_http(error))
         case RequestValidationError():
             return _problem(400, _of_validation(error))
-        case Slow() | psycopg.errors.QueryCanceled():
+        case Slow() | TimeoutError() | psycopg.errors.QueryCanceled():
             return Problem(503, "The database is slow", "It did not answer in time. Try again.")
         case errors.ConnectError() | PoolTimeout() | TooManyRequests():
             return UNREACHABLE
