@@ -1,4 +1,4 @@
-"""The README's session, example and arithmetic are what really happens."""
+"""The README's sessions and example, and the arithmetic of limits.md, are what really happens."""
 
 from __future__ import annotations
 
