@@ -15,13 +15,14 @@ as $function$
 -- The newest tasks that a filter lets through, of those before a moment and an id.
 --
 -- Each way reads in the order of an index: that of the batch or of what was searched, of a customer and status, of an agent
--- and status, or of time. Taking the newest of each agent and status, it never walks over those of others.
+-- and status, or of time. Taking the newest of each agent and status, it never walks over those of others. Tasks of no
+-- customer are in no index of customers.
 declare
     v_statuses text[] := coalesce(p_filter.statuses, '{enqueued,processing,completed,failed,cancelled}');
     v_agents   text[] := coalesce(p_filter.agents, array(select a.agent from forebay.agents as a));
     v_names    text[] := coalesce(p_filter.customers, '{}') || p_filter.found_customers;
 begin
-    if p_filter.batch_id is not null or p_filter.is_search or p_filter.customers is not null then
+    if p_filter.batch_id is not null or p_filter.is_search or not '' = any(p_filter.customers) then
         return query
         select t.task_id from forebay.tasks as t
         where t.task_id in (
@@ -47,7 +48,7 @@ begin
         and forebay._passes(t, p_filter) and (t.created_at, t.task_id) < (p_before_at, p_before_id)
         order by t.created_at desc, t.task_id desc
         limit p_limit;
-    elsif p_filter.agents is not null or p_filter.statuses is not null then
+    elsif num_nonnulls(p_filter.agents, p_filter.statuses, p_filter.customers) > 0 then
         return query
         select newest.task_id
         from (select distinct a.agent from unnest(v_agents) as a (agent)) as names

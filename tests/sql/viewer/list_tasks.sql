@@ -1,6 +1,6 @@
 -- list_tasks: the newest first, a page at a time, by any of the filters and a search.
 begin;
-select plan(33);
+select plan(37);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -54,6 +54,24 @@ select results_eq(
     array[2]::bigint[],
     'filters hold together'
 );
+set local role forebay_owner;
+select given($$ select forebay.enqueue('b', '{}') $$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select task_id from forebay.list_tasks(p_customers => '{""}') $$, array[5]::bigint[], 'those of no customer'
+);
+select results_eq(
+    $$ select task_id from forebay.list_tasks(p_customers => '{"",c}', p_agents => '{b}') $$, array[5, 3]::bigint[],
+    'or of some or none'
+);
+select results_eq(
+    $$ select task_id from forebay.list_tasks(p_customers => '{"",c}', p_search => '5') $$, array[5]::bigint[],
+    'also where a search finds them'
+);
+select is_empty($$ select task_id from forebay.list_tasks(p_customers => '{}') $$, 'of none of all there are none');
+set local role forebay_owner;
+select given($$ delete from forebay.tasks where task_id = 5 $$);
+set local role forebay_viewer;
 select results_eq(
     $$ select task_id from forebay.list_tasks(p_max_confidence => 0.5) $$, array[1]::bigint[], 'those that are no surer'
 );
