@@ -45,19 +45,10 @@ create or replace function forebay._notify_of_tasks()
     set search_path = pg_catalog, pg_temp
 as $function$
 -- Wake dispatchers when something can start, dashboards when anything changed, nobody when no row did.
---
--- What a task used, which its attempts add to it, wakes nobody.
 declare
     v_is_work boolean;
 begin
-    if tg_op = 'INSERT' then
-        perform 1 from new_rows;
-    else
-        perform 1 from old_rows as o
-        inner join new_rows as n on n.task_id = o.task_id
-        where (o.status, o.priority, o.is_ready, o.is_shared, o.available_at, o.attempt_id, o.locked_by)
-            is distinct from (n.status, n.priority, n.is_ready, n.is_shared, n.available_at, n.attempt_id, n.locked_by);
-    end if;
+    perform 1 from new_rows;
     if not found then
         return null;
     end if;
@@ -78,71 +69,85 @@ referencing new table as new_rows
 for each statement
 execute function forebay._notify_of_tasks();
 
+-- What a trigger adds up on a task wakes nobody.
 create or replace trigger tasks_notify_update
 after update on forebay.tasks
 referencing old table as old_rows new table as new_rows
 for each statement
+when (pg_trigger_depth() = 0)
 execute function forebay._notify_of_tasks();
 
-create or replace function forebay._note_changes()
+create or replace function forebay._note_new_tasks()
     returns trigger
     language plpgsql
     volatile
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Note what changed in the counts of tasks, for the rollups: old rows count negative, new ones positive.
-declare
-    v_cells forebay.task_cell[] := '{}';
+-- Note new tasks for the rollups, counted by agent and customer.
 begin
-    if tg_op <> 'INSERT' then
-        v_cells := array(
-            select cell from old_rows as o cross join lateral forebay._task_cell(o::forebay.tasks, -1) as cell
-        );
-    end if;
-    if tg_op <> 'DELETE' then
-        v_cells := v_cells || array(
-            select cell from new_rows as n cross join lateral forebay._task_cell(n::forebay.tasks, 1) as cell
-        );
-    end if;
     insert into forebay.task_changes (
         starts_at, agent, customer, status, tasks, ended_attempts, measured_attempts, priced_attempts, costed_attempts,
         provisional_attempts, input_tokens, output_tokens, cached_tokens, llm_usd, compute_usd, buckets
     )
-    select
-        c.starts_at, c.agent, c.customer, c.status, sum(c.tasks), sum(c.ended_attempts), sum(c.measured_attempts),
-        sum(c.priced_attempts), sum(c.costed_attempts), sum(c.provisional_attempts), sum(c.input_tokens),
-        sum(c.output_tokens), sum(c.cached_tokens), sum(c.llm_usd), sum(c.compute_usd), c.buckets
-    from unnest(v_cells) as c
-    group by c.starts_at, c.agent, c.customer, c.status, c.buckets
-    having (
-        sum(c.tasks), sum(c.ended_attempts), sum(c.measured_attempts), sum(c.priced_attempts), sum(c.costed_attempts),
-        sum(c.provisional_attempts), sum(c.input_tokens), sum(c.output_tokens), sum(c.cached_tokens), sum(c.llm_usd),
-        sum(c.compute_usd)
-    ) <> (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    select n.created_at, n.agent, coalesce(n.customer, ''), n.status, count(*), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '{}'
+    from new_rows as n
+    group by n.created_at, n.agent, coalesce(n.customer, ''), n.status;
     return null;
 end;
 $function$;
 
-comment on function forebay._note_changes is 'Note what changed in the counts of tasks, for the rollups: old rows count negative, new ones positive.';
+comment on function forebay._note_new_tasks is 'Note new tasks for the rollups, counted by agent and customer.';
 
 create or replace trigger tasks_note_insert
 after insert on forebay.tasks
 referencing new table as new_rows
 for each statement
-execute function forebay._note_changes();
+execute function forebay._note_new_tasks();
+
+create or replace function forebay._note_change()
+    returns trigger
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Note for the rollups what changed in a task: what it was counts negative, what it is positive.
+begin
+    insert into forebay.task_changes (
+        starts_at, agent, customer, status, tasks, ended_attempts, measured_attempts, priced_attempts, costed_attempts,
+        provisional_attempts, input_tokens, output_tokens, cached_tokens, llm_usd, compute_usd, buckets
+    )
+    values
+    (
+        old.created_at, old.agent, coalesce(old.customer, ''), old.status, -1, -old.ended_attempts, -old.measured_attempts,
+        -old.priced_attempts, -old.costed_attempts, -old.provisional_attempts, -old.used_input_tokens,
+        -old.used_output_tokens, -old.used_cached_tokens, -old.cost_usd, -old.compute_usd, forebay._buckets(old)
+    ),
+    (
+        new.created_at, new.agent, coalesce(new.customer, ''), new.status, 1, new.ended_attempts, new.measured_attempts,
+        new.priced_attempts, new.costed_attempts, new.provisional_attempts, new.used_input_tokens,
+        new.used_output_tokens, new.used_cached_tokens, new.cost_usd, new.compute_usd, forebay._buckets(new)
+    );
+    return null;
+end;
+$function$;
+
+comment on function forebay._note_change is 'Note for the rollups what changed in a task: what it was counts negative, what it is positive.';
 
 create or replace trigger tasks_note_update
 after update on forebay.tasks
-referencing old table as old_rows new table as new_rows
-for each statement
-execute function forebay._note_changes();
-
-create or replace trigger tasks_note_delete
-after delete on forebay.tasks
-referencing old table as old_rows
-for each statement
-execute function forebay._note_changes();
+for each row
+when (
+    old.status <> new.status
+    or old.used_input_tokens <> new.used_input_tokens or old.used_output_tokens <> new.used_output_tokens
+    or old.used_cached_tokens <> new.used_cached_tokens or old.cost_usd <> new.cost_usd
+    or old.ended_attempts <> new.ended_attempts or old.measured_attempts <> new.measured_attempts
+    or old.priced_attempts <> new.priced_attempts or old.costed_attempts <> new.costed_attempts
+    or old.provisional_attempts <> new.provisional_attempts or old.compute_usd <> new.compute_usd
+    or old.run_time <> new.run_time
+)
+execute function forebay._note_change();
 
 -- Tasks of before these triggers are in no rollup yet.
 do $build$

@@ -13,7 +13,7 @@ select case when p_task.status = 'completed' then array_remove(
         forebay._time_place(p_task.finished_at - p_task.created_at),
         1000 + forebay._time_place(greatest(p_task.finished_at - p_task.created_at - p_task.run_time, interval '0')),
         2000 + forebay._time_place(least(p_task.run_time, p_task.finished_at - p_task.created_at)),
-        3000 + least(floor(p_task.confidence * 100)::integer, 99)
+        3000 + floor(p_task.confidence * 100)::integer - (p_task.confidence = 1)::integer
     ],
     null
 )::smallint[] else '{}' end;

@@ -12,6 +12,11 @@ as $function$
 --
 -- Writes  forebay.task_changes, forebay.task_rollups
 -- Locks   an advisory lock, without waiting
+declare
+    v_origin         constant timestamptz := timestamptz '2000-01-03 00:00:00+00';
+    v_narrow         constant interval := interval '15 minutes';
+    v_minutes        constant integer[] := array[15, 60, 1440, 40320, 60, 1440, 40320];
+    v_is_by_customer constant boolean[] := array[false, false, false, false, true, true, true];
 begin
     if not pg_try_advisory_xact_lock(hashtextextended('forebay.task_rollups', 0)) then
         return;
@@ -22,39 +27,49 @@ begin
     end if;
     with folded as (
         delete from forebay.task_changes as c returning c.*
-    ), placed as (
+    ), narrow as (
         select
-            width.minutes, width.is_by_customer, case when width.is_by_customer then f.customer else '' end as customer,
-            date_bin(make_interval(mins => width.minutes), f.starts_at, timestamptz '2000-01-03 00:00:00+00') as starts_at,
-            f.agent, f.status, f.tasks, f.ended_attempts, f.measured_attempts, f.priced_attempts, f.costed_attempts,
-            f.provisional_attempts, f.input_tokens, f.output_tokens, f.cached_tokens, f.llm_usd, f.compute_usd, f.buckets
+            date_bin(v_narrow, f.starts_at, v_origin) as starts_at, f.agent, f.customer, f.status,
+            sum(f.tasks) as tasks, sum(f.ended_attempts) as ended_attempts,
+            sum(f.measured_attempts) as measured_attempts, sum(f.priced_attempts) as priced_attempts,
+            sum(f.costed_attempts) as costed_attempts, sum(f.provisional_attempts) as provisional_attempts,
+            sum(f.input_tokens) as input_tokens, sum(f.output_tokens) as output_tokens,
+            sum(f.cached_tokens) as cached_tokens, sum(f.llm_usd) as llm_usd, sum(f.compute_usd) as compute_usd
         from folded as f
-        cross join (
-            values (15, false), (60, false), (1440, false), (40320, false), (60, true), (1440, true), (40320, true)
-        ) as width (minutes, is_by_customer)
+        group by 1, f.agent, f.customer, f.status
+    ), wide as (
+        select
+            width.minutes, width.is_by_customer, case when width.is_by_customer then n.customer else '' end as customer,
+            date_bin(make_interval(mins => width.minutes), n.starts_at, v_origin) as starts_at, n.agent, n.status,
+            sum(n.tasks) as tasks, sum(n.ended_attempts) as ended_attempts,
+            sum(n.measured_attempts) as measured_attempts, sum(n.priced_attempts) as priced_attempts,
+            sum(n.costed_attempts) as costed_attempts, sum(n.provisional_attempts) as provisional_attempts,
+            sum(n.input_tokens) as input_tokens, sum(n.output_tokens) as output_tokens,
+            sum(n.cached_tokens) as cached_tokens, sum(n.llm_usd) as llm_usd, sum(n.compute_usd) as compute_usd
+        from narrow as n
+        cross join unnest(v_minutes, v_is_by_customer) as width (minutes, is_by_customer)
+        group by 1, 2, 3, 4, n.agent, n.status
+    ), narrow_buckets as (
+        select
+            date_bin(v_narrow, f.starts_at, v_origin) as starts_at, f.agent, f.customer, f.status, b.bucket,
+            sum(f.tasks) as tasks
+        from folded as f
+        cross join lateral unnest(f.buckets) as b (bucket)
+        group by 1, f.agent, f.customer, f.status, b.bucket
+    ), wide_buckets as (
+        select
+            width.minutes, width.is_by_customer, case when width.is_by_customer then n.customer else '' end as customer,
+            date_bin(make_interval(mins => width.minutes), n.starts_at, v_origin) as starts_at, n.agent, n.status,
+            n.bucket, sum(n.tasks)::bigint as tasks
+        from narrow_buckets as n
+        cross join unnest(v_minutes, v_is_by_customer) as width (minutes, is_by_customer)
+        group by 1, 2, 3, 4, n.agent, n.status, n.bucket
     ), filled as (
         select
-            h.minutes, h.is_by_customer, h.customer, h.starts_at, h.agent, h.status,
-            array_agg(h.bucket order by h.bucket) as buckets, array_agg(h.tasks order by h.bucket) as counts
-        from (
-            select
-                p.minutes, p.is_by_customer, p.customer, p.starts_at, p.agent, p.status, b.bucket,
-                sum(p.tasks)::bigint as tasks
-            from placed as p
-            cross join lateral unnest(p.buckets) as b (bucket)
-            group by p.minutes, p.is_by_customer, p.customer, p.starts_at, p.agent, p.status, b.bucket
-        ) as h
-        group by h.minutes, h.is_by_customer, h.customer, h.starts_at, h.agent, h.status
-    ), summed as (
-        select
-            p.minutes, p.is_by_customer, p.customer, p.starts_at, p.agent, p.status, sum(p.tasks) as tasks,
-            sum(p.ended_attempts) as ended_attempts, sum(p.measured_attempts) as measured_attempts,
-            sum(p.priced_attempts) as priced_attempts, sum(p.costed_attempts) as costed_attempts,
-            sum(p.provisional_attempts) as provisional_attempts, sum(p.input_tokens) as input_tokens,
-            sum(p.output_tokens) as output_tokens, sum(p.cached_tokens) as cached_tokens, sum(p.llm_usd) as llm_usd,
-            sum(p.compute_usd) as compute_usd
-        from placed as p
-        group by p.minutes, p.is_by_customer, p.customer, p.starts_at, p.agent, p.status
+            w.minutes, w.is_by_customer, w.customer, w.starts_at, w.agent, w.status,
+            array_agg(w.bucket order by w.bucket) as buckets, array_agg(w.tasks order by w.bucket) as counts
+        from wide_buckets as w
+        group by w.minutes, w.is_by_customer, w.customer, w.starts_at, w.agent, w.status
     )
     insert into forebay.task_rollups as r (
         minutes, is_by_customer, customer, starts_at, agent, status, tasks, ended_attempts, measured_attempts,
@@ -62,7 +77,7 @@ begin
         compute_usd, buckets, counts
     )
     select s.*, coalesce(f.buckets, '{}'), coalesce(f.counts, '{}')
-    from summed as s
+    from wide as s
     left join filled as f using (minutes, is_by_customer, customer, starts_at, agent, status)
     on conflict (minutes, is_by_customer, customer, starts_at, agent, status) do update set
         tasks = r.tasks + excluded.tasks,

@@ -43,7 +43,9 @@ begin
         group by bin.place
         order by bin.place
     );
-    p_report.without_confidence := p_report.completed - (select sum(c.tasks) from unnest(p_report.confidence_counts) as c (tasks));
+    p_report.without_confidence := p_report.completed - (
+        select sum(c.tasks)::bigint from unnest(p_report.confidence_counts) as c (tasks)
+    );
     return p_report;
 end;
 $function$;

@@ -9,7 +9,7 @@ as $function$
 --
 -- Errors  22023  p_rows is no array or too long, or a record is bad, or there twice, which is named by its ordinal
 declare
-    v_records  forebay.compute_usage[] := '{}';
+    v_records  forebay.compute_usage[] := array[]::forebay.compute_usage[];
     v_record   forebay.compute_usage;
     v_document jsonb;
     v_ordinal  integer := 0;
@@ -40,7 +40,7 @@ begin
         end if;
         v_records := v_records || v_record;
     end loop;
-    select max(r.place) into v_ordinal
+    select max(r.place)::integer into v_ordinal
     from unnest(v_records) with ordinality as r (source, record_id, attempt_id, usd, seconds, started_at, ended_at, is_final, recorded_at, place)
     group by r.record_id
     having count(*) > 1

@@ -10,8 +10,8 @@ as $function$
 -- p_minutes are the widths, from the widest to the narrowest, each a multiple of the next. Slots of a width follow each other from a Monday,
 -- midnight UTC.
 declare
-    v_origin constant timestamptz := '2000-01-03 00:00:00+00';
-    v_slots  forebay.time_slots[] := '{}';
+    v_origin constant timestamptz := timestamptz '2000-01-03 00:00:00+00';
+    v_slots  forebay.time_slots[] := array[]::forebay.time_slots[];
     v_from   timestamptz;  -- of what is cut by now
     v_to     timestamptz;
     v_first  timestamptz;

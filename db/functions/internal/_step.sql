@@ -1,4 +1,9 @@
-create or replace function forebay._step(p_from timestamptz, p_to timestamptz, p_step interval, p_is_by_customer boolean)
+create or replace function forebay._step(
+    p_from           timestamptz,
+    p_to             timestamptz,
+    p_step           interval,
+    p_is_by_customer boolean
+)
     returns interval
     language plpgsql
     immutable

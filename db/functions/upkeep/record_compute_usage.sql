@@ -64,7 +64,7 @@ begin
             )
         returning 1
     )
-    select count(*) into v_changed from recorded;
+    select count(*)::integer into v_changed from recorded;
     if v_changed > 0 then
         perform forebay._add_compute(v_attempts);
     end if;

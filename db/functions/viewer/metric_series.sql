@@ -27,7 +27,7 @@ as $function$
 --            QF301  no such agent
 -- Called by  forebay_viewer
 declare
-    v_origin constant timestamptz := '2000-01-03 00:00:00+00';
+    v_origin constant timestamptz := timestamptz '2000-01-03 00:00:00+00';
     v_from   timestamptz := coalesce(nullif(p_from, '-infinity'), (select min(t.created_at) from forebay.tasks as t));
     v_to     timestamptz := coalesce(nullif(p_to, 'infinity'), forebay._now());
     v_step   interval;

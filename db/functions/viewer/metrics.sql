@@ -51,15 +51,15 @@ begin
         ) as h
     ), sums as (
         select
-            coalesce(sum(c.tasks) filter (where c.status = 'enqueued'), 0) as enqueued,
-            coalesce(sum(c.tasks) filter (where c.status = 'processing'), 0) as processing,
-            coalesce(sum(c.tasks) filter (where c.status = 'completed'), 0) as completed,
-            coalesce(sum(c.tasks) filter (where c.status = 'failed'), 0) as failed,
-            coalesce(sum(c.tasks) filter (where c.status = 'cancelled'), 0) as cancelled,
-            coalesce(sum(c.ended_attempts), 0) as ended, coalesce(sum(c.measured_attempts), 0) as measured,
-            coalesce(sum(c.priced_attempts), 0) as priced, coalesce(sum(c.costed_attempts), 0) as costed,
-            coalesce(sum(c.provisional_attempts), 0) as provisional, coalesce(sum(c.input_tokens), 0) as input_tokens,
-            coalesce(sum(c.output_tokens), 0) as output_tokens, coalesce(sum(c.cached_tokens), 0) as cached_tokens,
+            coalesce(sum(c.tasks) filter (where c.status = 'enqueued'), 0)::bigint as enqueued,
+            coalesce(sum(c.tasks) filter (where c.status = 'processing'), 0)::bigint as processing,
+            coalesce(sum(c.tasks) filter (where c.status = 'completed'), 0)::bigint as completed,
+            coalesce(sum(c.tasks) filter (where c.status = 'failed'), 0)::bigint as failed,
+            coalesce(sum(c.tasks) filter (where c.status = 'cancelled'), 0)::bigint as cancelled,
+            coalesce(sum(c.ended_attempts), 0)::bigint as ended, coalesce(sum(c.measured_attempts), 0)::bigint as measured,
+            coalesce(sum(c.priced_attempts), 0)::bigint as priced, coalesce(sum(c.costed_attempts), 0)::bigint as costed,
+            coalesce(sum(c.provisional_attempts), 0)::bigint as provisional, coalesce(sum(c.input_tokens), 0)::bigint as input_tokens,
+            coalesce(sum(c.output_tokens), 0)::bigint as output_tokens, coalesce(sum(c.cached_tokens), 0)::bigint as cached_tokens,
             coalesce(sum(c.llm_usd), 0) as llm_usd, coalesce(sum(c.compute_usd), 0) as compute_usd
         from cells as c
     )

@@ -1,4 +1,4 @@
--- Drop what 0005 added. The functions and triggers that use it must be gone, and those of the release before applied again after it.
+-- Drop what 0005 added. The functions that use it must be gone, and those of the release before applied again after it.
 
 drop type
 forebay.metrics_report, forebay.metric_point, forebay.cost_line, forebay.attempt_to_cost, forebay.task_cell,

@@ -1,6 +1,6 @@
 -- A change wakes those whom it concerns, and what changes nothing wakes nobody.
 begin;
-select plan(10);
+select plan(12);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -34,6 +34,14 @@ select is(
 select is(pg_temp.wakes('select forebay.dequeue(''w'')'), '{}', 'an idle poll wakes nobody');
 select is(pg_temp.wakes('select forebay.renew_leases(''w'', ''{101}'')'), '{}', 'nor does a renewal');
 select is(pg_temp.wakes('select forebay.report_progress(101, 1, 2)'), '{}', 'nor progress');
+select is(
+    pg_temp.wakes('select forebay.report_usage(101, ''{"call_id": "1", "input_tokens": 1}'')'), '{}', 'nor what it used'
+);
+select is(
+    pg_temp.wakes('select forebay.record_compute_usage(''[{"record_id": "1", "attempt_id": 101, "usd": 1}]'')'),
+    '{}',
+    'nor what its machine cost'
+);
 select is(pg_temp.wakes('select forebay.sweep()'), '{}', 'nor a sweep that finds nothing');
 select is(
     pg_temp.wakes('select forebay.complete(101, ''1'')'), '{forebay_changes, forebay_work}', 'an end makes room for work'

@@ -1,0 +1,173 @@
+"""Print how long the overview takes with millions of finished tasks: `python bench/overview.py`.
+
+It seeds a database of its own, in --folder, which is kept: the next run with it only measures. Each
+row is a range and a filter; each number is the 50th and the 95th percentile of --runs calls, one
+after the other, over one connection. docs/limits.md holds the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from forebay.calls import operator, viewer
+from forebay.embedded import Server
+from forebay.schema import upgrade
+
+AGENTS = ("parse_document", "check_totals", "classify", "summarise", "translate")
+RANGES = {
+    "24 hours": timedelta(hours=24),
+    "7 days": timedelta(days=7),
+    "90 days": timedelta(days=90),
+    "all time": None,
+}
+FILTERS: dict[str, dict[str, Any]] = {
+    "none": {},
+    "an agent": {"agents": ["parse_document"]},
+    "a customer": {"customers": ["customer 1"]},
+    "a state": {"statuses": ["completed"]},
+    "all three": {
+        "agents": ["parse_document"],
+        "customers": ["customer 1"],
+        "statuses": ["completed"],
+    },
+}
+SETTINGS = {"shared_buffers": "2GB", "max_wal_size": "8GB", "timezone": "UTC"}
+CHUNK = 100_000
+
+SEED = """
+with numbers as (
+    select
+        n as task_id, random() as chance,
+        (array['parse_document', 'check_totals', 'classify', 'summarise', 'translate'])
+            [1 + floor(5 * random() * random())::integer] as agent,
+        nullif('customer ' || floor(50 * random() * random())::integer, 'customer 0') as customer,
+        %(start)s::timestamptz + %(span)s::interval * (n - random()) / %(tasks)s as created_at,
+        exp(3 + sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())) as queued,
+        exp(3.8 + 0.7 * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())) as ran,
+        (n %% 20 = 0)::integer as retries,
+        floor(2000 + 12000 * random())::bigint as input_tokens,
+        floor(300 + 2000 * random())::bigint as output_tokens
+    from generate_series(%(first)s::bigint, %(last)s::bigint) as n
+), tasks as (
+    insert into forebay.tasks (
+        task_id, agent, status, customer, payload, available_at, attempt_no, attempt_count, result, confidence,
+        error, created_at, finished_at, used_input_tokens, used_output_tokens, used_cached_tokens, cost_usd,
+        ended_attempts, measured_attempts, priced_attempts, run_time
+    )
+    overriding system value
+    select
+        task_id, agent,
+        case when chance < 0.92 then 'completed' when chance < 0.97 then 'failed' else 'cancelled' end,
+        customer, jsonb_build_object('document', 'uploads/' || gen_random_uuid() || '.pdf', 'name', 'Invoice.pdf'),
+        created_at, 1 + retries, 1 + retries,
+        case when chance < 0.92 then jsonb_build_object(
+            'fields', jsonb_build_object('number', task_id, 'total', input_tokens, 'note', repeat(md5(n::text), 8))
+        ) end,
+        case when chance < 0.9 then round((1 - 0.4 * random() * random())::numeric, 3) end,
+        case when chance >= 0.92 then '{"kind": "agent_bug", "message": "no"}'::jsonb end,
+        created_at, created_at + make_interval(secs => queued + ran * (1 + retries)),
+        input_tokens * (1 + retries), output_tokens * (1 + retries), input_tokens / 4 * (1 + retries),
+        (input_tokens * 3 + output_tokens * 15) * (1 + retries) / 1e6::numeric,
+        1 + retries, 1 + retries, 1 + retries, make_interval(secs => ran * (1 + retries))
+    from numbers, lateral (select task_id as n) as named
+    returning task_id
+)
+insert into forebay.task_attempts (
+    task_id, agent, launcher, attempt_no, status, worker, launch_token, lease_expires_at, deadline_at,
+    estimated_tokens, customer, used_input_tokens, used_output_tokens, used_cached_tokens, used_calls, is_usage_known,
+    cost_usd, is_cost_known, error, started_at, reported_at, finished_at
+)
+select
+    numbers.task_id, numbers.agent, 'pull', no,
+    case when no <= retries then 'failed' when chance < 0.92 then 'succeeded' when chance < 0.97 then 'failed'
+        else 'cancelled' end,
+    'seed', 'fb-' || gen_random_uuid(), ended_at, ended_at, 2000, customer, input_tokens, output_tokens, input_tokens / 4,
+    3, true, (input_tokens * 3 + output_tokens * 15) / 1e6::numeric, true,
+    case when no <= retries or chance >= 0.92 then '{"kind": "agent_bug", "message": "no"}'::jsonb end,
+    ended_at - make_interval(secs => ran), ended_at, ended_at
+from numbers
+cross join generate_series(1, 2) as no
+cross join lateral (select created_at + make_interval(secs => queued + ran * no) as ended_at) as ends
+where no <= 1 + retries
+"""
+
+
+def seed(conn: psycopg.Connection, tasks: int, days: int) -> None:
+    """Write finished tasks with their attempts, spread evenly over the days until now."""
+    for agent in AGENTS:
+        operator.register_agent(conn, agent=agent, max_concurrent_tasks=10)
+    span = timedelta(days=days)
+    numbers = {"start": datetime.now(UTC) - span, "span": span, "tasks": tasks}
+    conn.execute("set session_replication_role = replica")  # no trigger: the rows are made up
+    for first in range(1, tasks + 1, CHUNK):
+        last = min(first + CHUNK - 1, tasks)
+        conn.execute(SEED, numbers | {"first": first, "last": last})
+        print(f"\r{last:,} tasks", end="", flush=True)
+    conn.execute("set session_replication_role = origin")
+    print("\nrollups", flush=True)
+    conn.execute("select setval('forebay.tasks_task_id_seq', %s)", [tasks])
+    conn.execute("select forebay._rebuild_rollups()")
+    conn.execute("vacuum analyze")
+
+
+@contextmanager
+def database(folder: Path, tasks: int, days: int) -> Iterator[psycopg.Connection]:
+    """Run the server of the folder, seeded if it is new, and connect to it."""
+    server = Server(folder, settings=SETTINGS, durable=False)
+    dsn = server.start()
+    try:
+        upgrade(dsn)
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            if not conn.execute("select from forebay.tasks limit 1").fetchall():
+                seed(conn, tasks, days)
+            conn.execute("set role forebay_viewer")
+            yield conn
+    finally:
+        server.stop()
+
+
+def measured(call: Callable[[], object], runs: int) -> str:
+    """Call it some times, and write the 50th and the 95th percentile of what it took."""
+    took = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        call()
+        took.append(1000 * (time.perf_counter() - begin))
+    took.sort()
+    return f"{took[len(took) // 2]:.0f} / {took[len(took) * 95 // 100]:.0f} ms"
+
+
+def main() -> None:
+    """Seed if need be, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tasks", type=int, default=5_000_000)
+    parser.add_argument("--days", type=int, default=180)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--folder", type=Path, required=True)
+    options = parser.parse_args()
+    with database(options.folder, options.tasks, options.days) as conn:
+        print("| range | filter | metrics | metric_series | agent_status | all three |")
+        print("|---|---|---|---|---|---|")
+        for name, length in RANGES.items():
+            for filter_name, filters in FILTERS.items():
+                from_ = datetime.now(UTC) - length if length else None
+                calls: list[Callable[[], object]] = [
+                    lambda: viewer.metrics(conn, from_=from_, **filters),  # noqa: B023
+                    lambda: viewer.metric_series(conn, from_=from_, **filters),  # noqa: B023
+                    lambda: viewer.agent_status(conn),
+                ]
+                together = lambda: [call() for call in calls]  # noqa: B023, E731
+                cells = [measured(call, options.runs) for call in (*calls, together)]
+                print("|", " | ".join((name, filter_name, *cells)), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
