@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from babel import Locale
+
 from forebay_agents.findings import AMOUNTS, NAMES, PARTIES
 from forebay_agents.pages import Box
 
@@ -14,7 +16,8 @@ SURE, FAIR = 0.9, 0.7
 """From which confidence a value is told as sure, and from which as fair."""
 
 LABELS = {"due_date": "Due", "total_net": "Net"}
-DECIMAL = re.compile(r"(-?)(\d+)(\.\d+)?")
+ENGLISH = Locale("en")
+DECIMAL = re.compile(r"(-?)(\d{1,30})(\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,8 @@ class Field:
         """The value as people write it."""
         if self.name in AMOUNTS:
             return amount(self.value)
+        if self.name == "language":
+            return str(ENGLISH.languages.get(self.value, self.value))
         return words(self.value) if self.name == "kind" else self.value
 
 

@@ -3,6 +3,9 @@
 const AT_ONCE = 3;
 const TRIES = 3;
 const WAITS = [1000, 4000];
+const LATER =
+  "The server or its database does not answer. Try again in a moment: nothing is lost, or sent twice.";
+const AWAY = "The server does not answer, or the line broke off.";
 const PASSING = new Set([0, 408, 429, 500, 502, 503, 504]);
 
 const form = document.querySelector("[data-upload]");
@@ -63,8 +66,13 @@ function take(files) {
 
 async function fromDrop(items) {
   const found = [];
-  const entriesOfDrop = [...items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
-  for (const entry of entriesOfDrop) await walk(entry, found);
+  const dropped = [...items].filter(({ kind }) => kind === "file");
+  // Both are asked for at once: after the first wait the browser has forgotten what was dropped.
+  const each = dropped.map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
+  for (const { entry, file } of each) {
+    if (entry) await walk(entry, found);
+    else if (file) found.push({ file, name: file.name });
+  }
   take(found);
 }
 
@@ -127,7 +135,7 @@ function answered(entry, { status, response }) {
       sendNext();
     }, WAITS[entry.tries - 1]);
   } else {
-    set(entry, "broken", response?.error ?? "The line broke off, or the server is away.", 0);
+    set(entry, "broken", AWAY, 0);
     list.prepend(entry.row);
   }
 }
@@ -281,9 +289,9 @@ async function submit() {
       location.assign(said.url);
       return;
     }
-    say(said.error ?? "The server did not answer as it should. Try again: nothing is sent twice.");
+    say(PASSING.has(answer.status) ? LATER : said.error ?? LATER);
   } catch {
-    say("The server cannot be reached. Try again in a moment: nothing is lost, or sent twice.");
+    say(LATER);
   }
   isSubmitting = false;
   tell();
