@@ -12,17 +12,16 @@ from starlette.types import Message
 from forebay_apps.live.snapshots import Snapshot, Snapshots
 from forebay_apps.web.people import Person
 
-TOLD = (b"etag", b"x-forebay-version", b"x-forebay-age")
+TOLD = (b"etag", b"x-forebay-version", b"x-forebay-age", b"retry-after")
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Failed(Exception):
-    """The fragment answered with an error page of its own."""
+    """The fragment's function answered with an error, which is not kept."""
 
-    def __init__(self, status: int, body: bytes) -> None:
-        super().__init__(status)
-        self.status = status
-        self.body = body
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status_code)
+        self.response = response
 
 
 async def answer(request: Request, make: Handler, *, is_personal: bool) -> Response:
@@ -39,7 +38,7 @@ async def answer(request: Request, make: Handler, *, is_personal: bool) -> Respo
             (request.url.path, query, seen_by), lambda: _made(request, address, seen_by)
         )
     except Failed as failure:
-        return HTMLResponse(failure.body, failure.status)
+        return _copy(failure.response)
     return _response(request, found)
 
 
@@ -51,7 +50,7 @@ async def ask(request: Request, address: str) -> Response:
 async def _made(request: Request, address: str, person: Person) -> bytes:
     response = await _call(request, address, person, is_inner=True)
     if response.status_code >= 400:
-        raise Failed(response.status_code, bytes(response.body))
+        raise Failed(response)
     return bytes(response.body)
 
 
@@ -87,6 +86,11 @@ async def _call(request: Request, address: str, person: Person, *, is_inner: boo
         await request.app.router(scope, receive, send)
     headers = {name.decode(): value.decode() for name, value in sent if name in TOLD}
     return HTMLResponse(bytes(body), status, headers)
+
+
+def _copy(response: Response) -> Response:
+    """Return a response of one's own: each of those who share it adds headers to its own."""
+    return Response(response.body, response.status_code, dict(response.headers))
 
 
 def _response(request: Request, found: Snapshot) -> Response:
