@@ -16,13 +16,14 @@ as $function$
 --
 -- Each way reads in the order of an index: that of the batch or of what was searched, of a customer and status, of an agent
 -- and status, or of time. Taking the newest of each agent and status, it never walks over those of others. Tasks of no
--- customer are in no index of customers.
+-- customer are in no index of customers, and where a search means more than 100 batches and customers, it is quicker to walk.
 declare
     v_statuses text[] := coalesce(p_filter.statuses, '{enqueued,processing,completed,failed,cancelled}');
     v_agents   text[] := coalesce(p_filter.agents, array(select a.agent from forebay.agents as a));
     v_names    text[] := coalesce(p_filter.customers, '{}') || p_filter.found_customers;
+    v_is_few   boolean := cardinality(v_names) + cardinality(p_filter.found_batches) <= 100 and not '' = any(v_names);
 begin
-    if p_filter.batch_id is not null or p_filter.is_search or not '' = any(p_filter.customers) then
+    if p_filter.batch_id is not null or (v_is_few and (p_filter.is_search or p_filter.customers is not null)) then
         return query
         select t.task_id from forebay.tasks as t
         where t.task_id in (
@@ -33,17 +34,21 @@ begin
             select b.task_id from forebay.tasks as b
             where b.batch_id = any(p_filter.found_batches) and p_filter.batch_id is null
             union all
-            select newest.task_id
-            from unnest(v_names) as names (customer)
-            cross join unnest(v_statuses) as words (status)
-            cross join lateral (
-                select c.task_id from forebay.tasks as c
-                where c.customer = names.customer and c.status = words.status and forebay._passes(c, p_filter)
-                    and (c.created_at, c.task_id) < (p_before_at, p_before_id)
-                order by c.created_at desc, c.task_id desc
+            (
+                select newest.task_id
+                from (select distinct c.customer from unnest(v_names) as c (customer)) as names
+                cross join (select distinct s.status from unnest(v_statuses) as s (status)) as words
+                cross join lateral (
+                    select c.task_id, c.created_at from forebay.tasks as c
+                    where c.customer = names.customer and c.status = words.status and forebay._passes(c, p_filter)
+                        and (c.created_at, c.task_id) < (p_before_at, p_before_id)
+                    order by c.created_at desc, c.task_id desc
+                    limit p_limit
+                ) as newest
+                where p_filter.batch_id is null
+                order by newest.created_at desc, newest.task_id desc
                 limit p_limit
-            ) as newest
-            where p_filter.batch_id is null
+            )
         )
         and forebay._passes(t, p_filter) and (t.created_at, t.task_id) < (p_before_at, p_before_id)
         order by t.created_at desc, t.task_id desc

@@ -21,7 +21,9 @@ as $function$
 --
 -- p_search is the number of a task, batch or attempt; a run, launch token or idempotency key, exactly; or part of a customer
 -- or of a batch's name (of the latest 1,000 batches that have it). Statuses, agents, customers, batches, times and searches
--- use indexes; p_max_confidence alone does where few tasks are so unsure.
+-- are read by indexes, p_max_confidence where few tasks are so unsure. Read one after the other, newest first, until the page
+-- is full, are: tasks of no customer, a search that more than 100 batches and customers have, and what remains of filters
+-- that hold together.
 --
 -- Returns    one row a task, by created_at and id downwards
 -- Errors     22023  p_limit is not from 1 to 10,000, a status does not exist, p_max_confidence is not from 0 to 1, or
