@@ -10,6 +10,7 @@
 -- What is dropped comes back with its new shape in the same transaction.
 
 drop function if exists forebay.batch_tasks(bigint, text);
+drop function if exists forebay._count_ahead(forebay.tasks, timestamptz);
 drop type forebay.batch_task;
 
 alter table forebay.batches add column submission_key text;

@@ -16,9 +16,9 @@ create or replace function forebay._agent_outlook(
 as $function$
 -- What an agent still has to do for a batch, and how long that will take; is_needed is false where it has nothing to do.
 --
--- ahead counts tasks of others before the batch's last one in line, tokens what the batch's tasks in line are expected to
--- use. What runs now has to end too. Each limit's time is what has to start, less its room now, by what it lets pass a minute.
--- A pause comes on top of it, and a cap of spending until it is over.
+-- ahead counts tasks of others before the batch's last one in line, up to 100,000 of a priority; tokens is what the
+-- batch's tasks in line are expected to use. What runs now has to end too. Each limit's time is what has to start, less its
+-- room now, by what it lets pass a minute. A pause comes on top of it, and a cap of spending until it is over.
 declare
     v_agent forebay.agents := forebay._get_effective(p_agent, p_now);
     v_open  record;
@@ -41,7 +41,9 @@ begin
         where t.batch_id = p_batch_id and t.agent = v_agent.agent and t.status = 'enqueued'
         order by forebay._effective_priority(v_agent, t, p_now), t.created_at desc, t.task_id desc
         limit 1;
-        ahead := greatest(0, coalesce(forebay._count_ahead(v_last, p_now), forebay._count_turns(v_last)) - v_open.waiting + 1);
+        ahead := greatest(0, coalesce(
+            forebay._count_ahead(v_last, p_now, 100000), forebay._count_turns(v_last)
+        ) - v_open.waiting + 1);
         v_use := forebay._expect(v_agent, forebay._learned(v_agent.agent), v_open.estimate);
         tokens := v_open.waiting * (v_use.input_tokens + v_use.output_tokens);
         v_why := forebay._explain_waiting(v_last);

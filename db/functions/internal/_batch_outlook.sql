@@ -20,7 +20,7 @@ begin
         count(*) filter (where t.status = 'failed'),
         count(*) filter (where t.status = 'cancelled'),
         case when bool_and(t.finished_at is not null) then max(t.finished_at) end,
-        0, 0, null, null, null,
+        0::bigint, 0::bigint, null::numeric, null::text, null::interval,
         round((percentile_cont(0.5) within group (order by t.confidence) filter (where t.status = 'completed'))::numeric, 4),
         forebay._known_usd(sum(t.cost_usd), sum(t.priced_attempts)),
         coalesce(bool_and(t.priced_attempts = t.ended_attempts), true),
@@ -31,7 +31,7 @@ begin
 
     if v_outlook.enqueued + v_outlook.processing > 0 then
         select
-            sum(o.ahead), sum(o.tokens), sum(o.per_minute),
+            sum(o.ahead)::bigint, sum(o.tokens)::bigint, sum(o.per_minute),
             (array_agg(o.limited_by order by o.time_left desc nulls first, o.agent))[1],
             case when bool_and(o.time_left is not null) then max(o.time_left) end
         into v_outlook.ahead, v_outlook.remaining_tokens, v_outlook.per_minute, v_outlook.limited_by, v_outlook.time_left

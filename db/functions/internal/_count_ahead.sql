@@ -1,11 +1,16 @@
-create or replace function forebay._count_ahead(p_task forebay.tasks, p_now timestamptz)
+create or replace function forebay._count_ahead(
+    p_task    forebay.tasks,
+    p_now     timestamptz,
+    p_at_most integer default 10000
+)
     returns bigint
     language plpgsql
     volatile
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- How many of the agent's tasks stand in line before this one, those due by p_now included; counted up to 10,000 of a priority.
+-- How many of the agent's tasks stand in line before this one, those due by p_now included; counted up to p_at_most of a
+-- priority.
 --
 -- Where customers are served in turns it is the place among the first hundred; null behind them.
 declare
@@ -13,6 +18,7 @@ declare
     v_own     integer := forebay._effective_priority(v_agent, p_task, p_now);
     v_seconds numeric;
     v_before  timestamptz;
+    v_below   bigint;
     v_class   integer;
     v_ahead   bigint := 0::bigint;
 begin
@@ -25,16 +31,19 @@ begin
         exit when v_class < v_own and v_agent.aging is null;
         v_seconds := (v_own - v_class) * coalesce(extract(epoch from v_agent.aging), 0);
         v_before := case
-            when v_class > v_own or v_agent.aging is null then 'infinity'
+            when v_class > v_own then 'infinity'
+            when v_agent.aging is null then p_task.created_at
             when v_seconds > 3000000000 then '-infinity'
             else p_now - make_interval(secs => v_seconds::double precision)
         end;
+        v_below := case when v_class = v_own and v_agent.aging is null then p_task.task_id else 9223372036854775807 end;
         v_ahead := v_ahead + (
             select count(*) from (
                 select 1 from forebay.tasks as t
                 where t.agent = p_task.agent and t.status = 'enqueued' and t.is_ready and t.priority = v_class
-                    and t.created_at <= v_before and forebay._stands_before(v_agent, t, p_task, p_now)
-                limit 10000
+                    and (t.created_at, t.task_id) < (v_before, v_below)
+                    and (v_agent.aging is null or forebay._stands_before(v_agent, t, p_task, p_now))
+                limit p_at_most
             ) as earlier
         );
     end loop;
@@ -43,10 +52,10 @@ begin
             select 1 from forebay.tasks as t
             where t.agent = p_task.agent and t.status = 'enqueued' and not t.is_ready and t.available_at <= p_now
                 and forebay._stands_before(v_agent, t, p_task, p_now)
-            limit 10000
+            limit p_at_most
         ) as due
     );
 end;
 $function$;
 
-comment on function forebay._count_ahead is 'How many of the agent''s tasks stand in line before this one, those due by p_now included; counted up to 10,000 of a priority.';
+comment on function forebay._count_ahead is 'How many of the agent''s tasks stand in line before this one, those due by p_now included; counted up to p_at_most of a priority.';
