@@ -46,9 +46,8 @@ SEED = """
 with numbers as (
     select
         n as task_id, random() as chance,
-        (array['parse_document', 'check_totals', 'classify', 'summarise', 'translate'])
-            [1 + floor(5 * random() * random())::integer] as agent,
-        nullif('customer ' || floor(50 * random() * random())::integer, 'customer 0') as customer,
+        (%(agents)s::text[])[1 + floor(5 * random() * random())::integer] as agent,
+        nullif('customer ' || floor(50 * random() * random()), 'customer 0') as customer,
         %(start)s::timestamptz + %(span)s::interval * (n - random()) / %(tasks)s as created_at,
         exp(3 + sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())) as queued,
         exp(3.8 + 0.7 * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())) as ran,
@@ -58,44 +57,53 @@ with numbers as (
     from generate_series(%(first)s::bigint, %(last)s::bigint) as n
 ), tasks as (
     insert into forebay.tasks (
-        task_id, agent, status, customer, payload, available_at, attempt_no, attempt_count, result, confidence,
-        error, created_at, finished_at, used_input_tokens, used_output_tokens, used_cached_tokens, cost_usd,
-        ended_attempts, measured_attempts, priced_attempts, run_time
+        task_id, agent, status, customer, payload, available_at, attempt_no, attempt_count,
+        result, confidence, error, created_at, finished_at, used_input_tokens, used_output_tokens,
+        used_cached_tokens, cost_usd, ended_attempts, measured_attempts, priced_attempts, run_time
     )
     overriding system value
     select
         task_id, agent,
-        case when chance < 0.92 then 'completed' when chance < 0.97 then 'failed' else 'cancelled' end,
-        customer, jsonb_build_object('document', 'uploads/' || gen_random_uuid() || '.pdf', 'name', 'Invoice.pdf'),
+        case
+            when chance < 0.92 then 'completed' when chance < 0.97 then 'failed' else 'cancelled'
+        end,
+        customer, jsonb_build_object('document', 'uploads/' || gen_random_uuid() || '.pdf'),
         created_at, 1 + retries, 1 + retries,
         case when chance < 0.92 then jsonb_build_object(
-            'fields', jsonb_build_object('number', task_id, 'total', input_tokens, 'note', repeat(md5(n::text), 8))
+            'number', task_id, 'total', input_tokens, 'note', repeat(md5(task_id::text), 8)
         ) end,
         case when chance < 0.9 then round((1 - 0.4 * random() * random())::numeric, 3) end,
-        case when chance >= 0.92 then '{"kind": "agent_bug", "message": "no"}'::jsonb end,
+        case when chance >= 0.92 then '{"kind": "agent_bug"}'::jsonb end,
         created_at, created_at + make_interval(secs => queued + ran * (1 + retries)),
-        input_tokens * (1 + retries), output_tokens * (1 + retries), input_tokens / 4 * (1 + retries),
+        input_tokens * (1 + retries), output_tokens * (1 + retries),
+        input_tokens / 4 * (1 + retries),
         (input_tokens * 3 + output_tokens * 15) * (1 + retries) / 1e6::numeric,
         1 + retries, 1 + retries, 1 + retries, make_interval(secs => ran * (1 + retries))
-    from numbers, lateral (select task_id as n) as named
+    from numbers
     returning task_id
 )
 insert into forebay.task_attempts (
-    task_id, agent, launcher, attempt_no, status, worker, launch_token, lease_expires_at, deadline_at,
-    estimated_tokens, customer, used_input_tokens, used_output_tokens, used_cached_tokens, used_calls, is_usage_known,
-    cost_usd, is_cost_known, error, started_at, reported_at, finished_at
+    task_id, agent, launcher, attempt_no, status, worker, launch_token, lease_expires_at,
+    deadline_at, estimated_tokens, customer, used_input_tokens, used_output_tokens,
+    used_cached_tokens, used_calls, is_usage_known, cost_usd, is_cost_known, error, started_at,
+    reported_at, finished_at
 )
 select
     numbers.task_id, numbers.agent, 'pull', no,
-    case when no <= retries then 'failed' when chance < 0.92 then 'succeeded' when chance < 0.97 then 'failed'
-        else 'cancelled' end,
-    'seed', 'fb-' || gen_random_uuid(), ended_at, ended_at, 2000, customer, input_tokens, output_tokens, input_tokens / 4,
-    3, true, (input_tokens * 3 + output_tokens * 15) / 1e6::numeric, true,
-    case when no <= retries or chance >= 0.92 then '{"kind": "agent_bug", "message": "no"}'::jsonb end,
+    case
+        when no <= retries then 'failed' when chance < 0.92 then 'succeeded'
+        when chance < 0.97 then 'failed' else 'cancelled'
+    end,
+    'seed', 'fb-' || gen_random_uuid(), ended_at, ended_at, 2000, customer, input_tokens,
+    output_tokens, input_tokens / 4, 3, true,
+    (input_tokens * 3 + output_tokens * 15) / 1e6::numeric, true,
+    case when no <= retries or chance >= 0.92 then '{"kind": "agent_bug"}'::jsonb end,
     ended_at - make_interval(secs => ran), ended_at, ended_at
 from numbers
 cross join generate_series(1, 2) as no
-cross join lateral (select created_at + make_interval(secs => queued + ran * no) as ended_at) as ends
+cross join lateral (
+    select created_at + make_interval(secs => queued + ran * no) as ended_at
+) as ends
 where no <= 1 + retries
 """
 
@@ -105,7 +113,8 @@ def seed(conn: psycopg.Connection, tasks: int, days: int) -> None:
     for agent in AGENTS:
         operator.register_agent(conn, agent=agent, max_concurrent_tasks=10)
     span = timedelta(days=days)
-    numbers = {"start": datetime.now(UTC) - span, "span": span, "tasks": tasks}
+    start = datetime.now(UTC) - span
+    numbers = {"agents": list(AGENTS), "start": start, "span": span, "tasks": tasks}
     conn.execute("set session_replication_role = replica")  # no trigger: the rows are made up
     for first in range(1, tasks + 1, CHUNK):
         last = min(first + CHUNK - 1, tasks)

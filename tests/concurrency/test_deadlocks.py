@@ -246,6 +246,14 @@ def announcement_sent(session: psycopg.Connection, crowd: Crowd) -> None:
         upkeep.announcement_sent(session, announcement_id=row.announcement_id, error=error)
 
 
+def bills(crowd: Crowd) -> list[dict[str, Any]]:
+    """Return what machines of some attempts cost, by records that move between attempts."""
+    return [
+        {"record_id": str(crowd.random.randrange(9) * 10 + place), "attempt_id": id, "usd": place}
+        for place, id in enumerate(crowd.some(crowd.attempt_ids, 6))
+    ]
+
+
 WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "dequeue": lambda s, c: worker.dequeue(
         s, worker="w", agents=["a", "b"], batch_size=c.random.randint(1, 6)
@@ -267,6 +275,9 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
         s, task_ids=c.tasks(), priority=c.random.randint(-10, 10)
     ),
     "reprocess": lambda s, c: operator.reprocess(s, task_ids=c.tasks()),
+    "record_compute_usage": lambda s, c: upkeep.record_compute_usage(
+        s, rows=bills(c), source=c.random.choice(("local", "bill"))
+    ),
     "annotate": lambda s, c: operator.annotate(s, task_ids=c.tasks(), note="n"),
     "act_on_matching": act_on_matching,
     "collect_announcements": lambda s, c: upkeep.collect_announcements(

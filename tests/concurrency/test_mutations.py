@@ -9,12 +9,13 @@ from __future__ import annotations
 import pytest
 from psycopg.errors import InsufficientPrivilege
 
-from concurrency.faults import core, insight, line, money, quotas, refusals, uploads
+from concurrency.faults import core, insight, line, measures, money, quotas, refusals, uploads
 from concurrency.faults.fault import Fault
 from concurrency.stage import Stage
 
 FAULTS = [
     *core.FAULTS,
+    *measures.FAULTS,
     *line.FAULTS,
     *quotas.FAULTS,
     *refusals.FAULTS,

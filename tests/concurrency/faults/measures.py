@@ -1,0 +1,125 @@
+"""Faults in totals, rollups and compute costs."""
+
+from __future__ import annotations
+
+from concurrency import test_rollups as rollups
+from concurrency.faults.fault import INTERNAL, Fault
+
+FAULTS = [
+    Fault(
+        "usage locks the attempt before its task",
+        "functions/agent/report_usage.sql",
+        "v_attempt := (forebay._lock_attempt(p_attempt_id)).attempt;",
+        "select a.* into v_attempt from forebay.task_attempts as a"
+        " where a.attempt_id = p_attempt_id for no key update;",
+        rollups.test_what_an_attempt_used_waits_for_its_task_holding_nothing,
+        (rollups.usage_of,),
+    ),
+    Fault(
+        "compute costs lock attempts alone",
+        "functions/upkeep/record_compute_usage.sql",
+        "array(select a.task_id from forebay.task_attempts as a"
+        " where a.attempt_id = any(v_attempts)), v_attempts",
+        "'{}', v_attempts",
+        rollups.test_what_an_attempt_used_waits_for_its_task_holding_nothing,
+        (rollups.cost_of,),
+    ),
+    Fault(
+        "loads of a source do not wait for each other",
+        "functions/upkeep/record_compute_usage.sql",
+        "on conflict (source) do update set as_of = greatest(s.as_of, excluded.as_of)",
+        "on conflict (source) do nothing",
+        rollups.test_a_record_that_moves_twice_at_once_costs_one_attempt,
+    ),
+    Fault(
+        "an attempt that loses its record keeps the cost",
+        "functions/upkeep/record_compute_usage.sql",
+        "inner join forebay.compute_usage as c on c.source = p_source",
+        "inner join forebay.compute_usage as c on false and c.source = p_source",
+        rollups.test_a_record_that_moves_twice_at_once_costs_one_attempt,
+    ),
+    Fault(
+        "the end of an attempt adds no time",
+        "triggers/task_attempts.sql",
+        "+ coalesce(new.finished_at - new.started_at, interval '0')",
+        "",
+        rollups.test_usage_of_many_attempts_of_a_task_at_once_is_all_added_up,
+    ),
+    Fault(
+        "folds wait for each other",
+        f"{INTERNAL}/_fold_changes.sql",
+        "if not pg_try_advisory_xact_lock(hashtextextended('forebay.task_rollups', 0)) then",
+        "perform pg_advisory_xact_lock(hashtextextended('forebay.task_rollups', 0)); if false then",
+        rollups.test_a_fold_that_is_open_holds_nobody_up,
+    ),
+    Fault(
+        "a fold leaves the changes",
+        f"{INTERNAL}/_fold_changes.sql",
+        "delete from forebay.task_changes as c returning c.*",
+        "select c.* from forebay.task_changes as c",
+        rollups.test_a_reader_sees_each_change_once_while_it_is_folded,
+    ),
+    Fault(
+        "a fold forgets what it had",
+        f"{INTERNAL}/_fold_changes.sql",
+        "tasks = r.tasks + excluded.tasks,",
+        "tasks = excluded.tasks,",
+        rollups.test_counts_and_sums_are_exact_in_any_range_and_filter,
+    ),
+    Fault(
+        "nobody folds",
+        "functions/worker/sweep.sql",
+        "perform forebay._fold_changes(5000);",
+        "",
+        rollups.test_a_sweep_folds_when_many_changes_wait,
+    ),
+    Fault(
+        "a change counts only what a task is",
+        "triggers/tasks.sql",
+        "old.status, -1, -old.ended_attempts",
+        "old.status, 0, -old.ended_attempts",
+        rollups.test_a_reader_sees_each_change_once_while_it_is_folded,
+    ),
+    Fault(
+        "what waits for the rollups is not read",
+        f"{INTERNAL}/_cells.sql",
+        "where s.minutes > 0\n",
+        "where s.minutes < 0\n",
+        rollups.test_counts_and_sums_are_exact_in_any_range_and_filter,
+    ),
+    Fault(
+        "what waits counts beside the tasks themselves",
+        f"{INTERNAL}/_cells.sql",
+        "where s.minutes > 0\n",
+        "where s.minutes >= 0\n",
+        rollups.test_counts_and_sums_are_exact_in_any_range_and_filter,
+    ),
+    Fault(
+        "a slot that began before the range counts",
+        f"{INTERNAL}/_slots.sql",
+        "if v_first < p_from then",
+        "if false then",
+        rollups.test_counts_and_sums_are_exact_in_any_range_and_filter,
+    ),
+    Fault(
+        "the end of a range is cut off",
+        f"{INTERNAL}/_slots.sql",
+        "if v_to < v_end then",
+        "if false then",
+        rollups.test_counts_and_sums_are_exact_in_any_range_and_filter,
+    ),
+    Fault(
+        "times are of the lower end of their bucket",
+        f"{INTERNAL}/_time_at.sql",
+        "p_place + 0.5",
+        "p_place",
+        rollups.test_medians_by_buckets_are_at_most_2_5_percent_off,
+    ),
+    Fault(
+        "a rebuild lets tasks change meanwhile",
+        f"{INTERNAL}/_rebuild_rollups.sql",
+        "lock table forebay.tasks in share row exclusive mode;",
+        "",
+        rollups.test_the_rollups_are_made_of_tasks_that_stand_still,
+    ),
+]
