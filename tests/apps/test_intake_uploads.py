@@ -187,11 +187,11 @@ def _send(
 def test_a_line_that_breaks_leaves_nothing(
     conn: psycopg.Connection, intake: Served, mila: httpx.Client
 ) -> None:
-    """Whoever goes in the middle of a file leaves neither a file nor an upload to submit."""
+    """Whoever goes in the middle of a file leaves nothing to submit, and may send it again."""
+    upload_id = str(uuid.uuid4())
     with pytest.raises(RuntimeError, match="gone"):
-        put(mila, _broken_off())
-    again = put(mila, a_pdf())
-    assert again.status_code == 201
+        put(mila, _broken_off(), upload_id=upload_id)
+    assert put(mila, a_pdf(), upload_id=upload_id).status_code == 201
     assert len(stored(intake)) == 1
     assert len(submitter.list_uploads(conn, actor="mila")) == 1
 

@@ -21,7 +21,10 @@ router = Pages()
 
 BATCHES = 30
 DOCUMENTS = 100
-"""How many a page shows; explanations are given for 200 at most."""
+"""How many a page shows."""
+
+EXPLAINED = 20
+"""Of how many it says in full why they wait: each costs some milliseconds."""
 
 MAX_ID = 2**63 - 1
 Id = Annotated[int, Path(ge=1, le=MAX_ID)]
@@ -83,7 +86,7 @@ def batch_now(
         sight=sight,
         batch=sight.batch,
         tasks=tasks,
-        explanations=sight.explanations(tasks),
+        explanations=sight.explanations(tasks, most=EXPLAINED),
         has_more=len(found) > DOCUMENTS,
         state=state,
         after=after,

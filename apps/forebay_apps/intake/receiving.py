@@ -23,7 +23,8 @@ async def receive(
     """Have `write` take the body piece by piece, and return what it returns.
 
     The next piece is asked for when the last one is written. Raises Refusal as soon as the file is
-    too large or no PDF, or when nothing came for a minute; and what `write` or the body raises.
+    too large or no PDF, TimeoutError when nothing came for a minute, and what `write` or the body
+    raises.
     """
     pieces = _checked(body, megabytes)
 
@@ -35,10 +36,7 @@ async def receive(
         while piece := from_thread.run(next_piece):
             yield piece
 
-    try:
-        return await to_thread.run_sync(write, pulled(), limiter=_writers)
-    except TimeoutError:
-        raise Refusal(408, f"Nothing came for {PATIENCE} seconds: upload it again.") from None
+    return await to_thread.run_sync(write, pulled(), limiter=_writers)
 
 
 def check_size(size: int, megabytes: int) -> None:

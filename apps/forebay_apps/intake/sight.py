@@ -61,9 +61,9 @@ class Sight:
             raise UnknownTaskError("This batch has no such document.")
         return found[0]
 
-    def explanations(self, tasks: Sequence[BatchTask | BatchResult]) -> dict[int, TaskExplanation]:
-        """Return why those of these tasks wait that do, by their ids."""
-        waiting = [task.task_id for task in tasks if task.status == "enqueued"]
+    def explanations(self, tasks: Sequence[BatchTask], most: int = 1) -> dict[int, TaskExplanation]:
+        """Return why the first of these tasks wait that do, by their ids."""
+        waiting = [task.task_id for task in tasks if task.status == "enqueued"][:most]
         if not waiting:
             return {}
         found = self._ask(

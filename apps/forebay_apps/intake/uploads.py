@@ -21,7 +21,7 @@ from forebay.errors import ForebayError, NotFoundError
 from forebay.looking import look
 from forebay.storage import StorageError
 from forebay_agents.reading.limits import MEGABYTE, MOST
-from forebay_apps.intake.receiving import check_size, receive
+from forebay_apps.intake.receiving import PATIENCE, check_size, receive
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.database import Access, Db
 from forebay_apps.web.errors import Refusal
@@ -48,7 +48,8 @@ async def put_upload(
     """Take a file as the body; the same one again is no error, as long as it was not submitted.
 
     Its name comes percent-encoded in X-Document-Name. Where it is refused, nothing of it is left,
-    and the connection is closed: the rest of it is not waited for.
+    its id is spent, and the connection is closed: the rest of it is not waited for. What broke off
+    may be sent again under its id; nothing of it is left either.
     """
     settings: IntakeSettings = request.app.state.intake
     arrival = Arrival(upload_id, db, settings)
@@ -59,11 +60,13 @@ async def put_upload(
             write = partial(settings.storage.write, document, replace=True)
             size = await receive(request.stream(), write, settings.upload_mb)
             pages = await to_thread.run_sync(arrival.finish, document, size, limiter=_looks)
-        except (Refusal, StorageError, NotFoundError, ClientDisconnect):
+        except (Refusal, NotFoundError):
             await to_thread.run_sync(arrival.discard)
             raise
     except ClientDisconnect:
         return Response(status_code=400)  # for nobody: the connection is gone
+    except TimeoutError:
+        return _closing(request, Refusal(408, f"Nothing came for {PATIENCE} seconds."))
     except StorageError as error:
         return _closing(request, Refusal(503, str(error)))
     except (Refusal, ForebayError) as error:
