@@ -1,0 +1,156 @@
+"""What the dashboard's pages are made of, without a browser: filters, charts, gauges, links."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from starlette.datastructures import QueryParams
+
+from forebay.errors import SettingError
+from forebay.rows import MetricPoint
+from forebay_apps.orchestrator import charts
+from forebay_apps.orchestrator.acts import ACTS, outcome
+from forebay_apps.orchestrator.filters import Filters
+from forebay_apps.orchestrator.links import Links
+from forebay_apps.web.errors import Refusal
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+ATTEMPT = {
+    "attempt_id": 7,
+    "task_id": 3,
+    "run_id": "9007199254740993",
+    "launcher": "lakeflow",
+}
+
+
+def point(hour: int, **fields: object) -> MetricPoint:
+    """Return a point of a series in which nothing happened, but for these fields."""
+    nothing = dict.fromkeys(
+        ("enqueued", "processing", "completed", "failed", "cancelled"), 0
+    ) | dict.fromkeys(("input_tokens", "output_tokens", "cached_tokens"), 0)
+    return MetricPoint(
+        starts_at=NOON + hour * HOUR,
+        ends_at=NOON + (hour + 1) * HOUR,
+        **nothing
+        | {
+            "llm_usd": Decimal(0),
+            "compute_usd": Decimal(0),
+            "response_median": None,
+            "response_p95": None,
+        }
+        | fields,  # type: ignore[arg-type]
+    )
+
+
+def test_the_url_says_the_filters_and_the_filters_the_url() -> None:
+    """Whatever was picked comes back from the query that the filters make."""
+    text = (
+        "range=all&from=2026-01-01T12:00&to=2026-01-02T00:00&status=failed&status=completed"
+        "&agent=a%26b&customer=M%C3%BCller+%3Cb%3E&batch=7&q=50%25&confidence=0.7"
+    )
+    filters = Filters.read(QueryParams(text))
+    assert filters == Filters(
+        from_=NOON,
+        to=NOON + 12 * HOUR,
+        statuses=("failed", "completed"),
+        agents=("a&b",),
+        customers=("Müller <b>",),
+        batch_id=7,
+        search="50%",
+        max_confidence=Decimal("0.7"),
+    )
+    assert Filters.read(QueryParams(filters.query())) == filters
+
+
+def test_a_range_is_fixed_before_an_act() -> None:
+    """What matched when the person was asked is what is counted again: its start does not move."""
+    fixed = Filters.read(QueryParams("range=1h")).fixed()
+    assert fixed.range == "all"
+    assert fixed.from_ is not None
+    assert Filters.read(QueryParams(fixed.query())).from_ == fixed.from_
+    assert datetime.now(UTC) - fixed.from_ < HOUR + timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "range=ever",
+        "status=done",
+        "from=yesterday",
+        "batch=-1",
+        "batch=1e3",
+        "batch=9223372036854775808",
+        "confidence=NaN",
+        "confidence=2",
+        "confidence=much",
+        "from=9999-12-31T23:59-23:59",
+    ],
+)
+def test_a_filter_that_makes_no_sense_is_refused(query: str) -> None:
+    """It is a sentence of 400, never a page of something else."""
+    with pytest.raises(Refusal) as refused:
+        Filters.read(QueryParams(query))
+    assert refused.value.status == 400
+
+
+def test_what_is_empty_does_not_filter() -> None:
+    """A form sends its empty fields too."""
+    assert Filters.read(QueryParams("q=&customer=&batch=&from=&status=&confidence=")).is_open
+
+
+def test_a_chart_has_gaps_where_nothing_is_known() -> None:
+    """A median of no task is a gap in the line and is no zero; cached tokens are not twice."""
+    points = [
+        point(0, completed=2, input_tokens=100, cached_tokens=40, response_median=HOUR),
+        point(1),
+    ]
+    tasks, tokens, _, response = charts.over_time(points)
+    assert json.loads(response.figure)["series"][0]["values"] == [3600.0, None]
+    assert [series.values[0] for series in tokens.series] == [60, 0, 40]
+    assert [label for label, _, _ in tasks.table] == ["2026-01-01 12:00"]
+    assert not tasks.is_empty
+    assert charts.over_time([point(0)])[0].is_empty
+
+
+def test_a_chart_escapes_nothing_and_says_no_more_than_it_draws() -> None:
+    """The figure is data for an attribute, which the template escapes."""
+    figure = json.loads(charts.over_time([point(0, failed=1)])[0].figure)
+    assert set(figure) == {"kind", "unit", "x", "series", "links"}
+
+
+def test_the_addresses_of_runs_and_traces_are_made_of_settings() -> None:
+    """Ids go in whole and quoted; what is not known or runs here has no address."""
+    links = Links.read(
+        {
+            "FOREBAY_RUN_URL": "https://dbx.example/jobs/{job_id}/runs/{run_id}",
+            "FOREBAY_TRACE_URL": "https://dbx.example/t?id={trace_id}",
+        }
+    )
+    assert links.run(ATTEMPT, job_id=5) == "https://dbx.example/jobs/5/runs/9007199254740993"
+    assert links.run(ATTEMPT, job_id=None) is None
+    assert links.run(ATTEMPT | {"launcher": "local"}, job_id=5) is None
+    assert links.run(ATTEMPT | {"run_id": None}, job_id=5) is None
+    assert links.trace("a/b&c") == "https://dbx.example/t?id=a%2Fb%26c"
+    assert links.trace(None) is None
+    assert Links.read({}).run(ATTEMPT, job_id=5) is None
+
+
+@pytest.mark.parametrize(
+    "template", ["javascript:alert({run_id})", "https://x.example/{password}", "//x.example"]
+)
+def test_a_template_that_makes_no_address_stops_the_start(template: str) -> None:
+    """The message names the variable."""
+    with pytest.raises(SettingError, match="FOREBAY_RUN_URL"):
+        Links.read({"FOREBAY_RUN_URL": template})
+
+
+def test_an_act_says_what_it_did() -> None:
+    """In one sentence: what changed, what did not, what was not there."""
+    cancel = ACTS["cancel"]
+    assert outcome(cancel, [("cancelled", 1)]) == "1 task cancelled."
+    said = outcome(cancel, [("cancelled", 1200), ("none", 2), ("unknown", 1)])
+    assert said == "1,200 tasks cancelled, 2 left as they were, 1 unknown."
