@@ -18,37 +18,24 @@ as $function$
 -- and status, or of time. Taking the newest of each agent and status, it never walks over those of others. Tasks of no
 -- customer are in no index of customers, and where a search means more than 100 batches and customers, it is quicker to walk.
 declare
-    v_statuses text[] := coalesce(p_filter.statuses, '{enqueued,processing,completed,failed,cancelled}');
-    v_agents   text[] := coalesce(p_filter.agents, array(select a.agent from forebay.agents as a));
-    v_names    text[] := coalesce(p_filter.customers, '{}') || p_filter.found_customers;
-    v_is_few   boolean := cardinality(v_names) + cardinality(p_filter.found_batches) <= 100 and not '' = any(v_names);
+    v_batches bigint[] := case when p_filter.batch_id is null then p_filter.found_batches else array[p_filter.batch_id] end;
+    v_names   text[] := case when p_filter.is_search then p_filter.found_customers else p_filter.customers end;
+    v_is_few  boolean := p_filter.batch_id is not null or (
+        (p_filter.is_search or p_filter.customers is not null) and not '' = any(v_names)
+        and cardinality(v_names) + cardinality(v_batches) <= 100
+    );
 begin
-    if p_filter.batch_id is not null or (v_is_few and (p_filter.is_search or p_filter.customers is not null)) then
+    if v_is_few then
         return query
         select t.task_id from forebay.tasks as t
         where t.task_id in (
-            select b.task_id from forebay.tasks as b where b.batch_id = p_filter.batch_id
+            select b.task_id from forebay.tasks as b where b.batch_id = any(v_batches)
             union all
-            select ids.id from unnest(p_filter.found_tasks) as ids (id) where p_filter.batch_id is null
+            select ids.id from unnest(p_filter.found_tasks) as ids (id)
             union all
-            select b.task_id from forebay.tasks as b
-            where b.batch_id = any(p_filter.found_batches) and p_filter.batch_id is null
-            union all
-            (
-                select newest.task_id
-                from (select distinct c.customer from unnest(v_names) as c (customer)) as names
-                cross join (select distinct s.status from unnest(v_statuses) as s (status)) as words
-                cross join lateral (
-                    select c.task_id, c.created_at from forebay.tasks as c
-                    where c.customer = names.customer and c.status = words.status and forebay._passes(c, p_filter)
-                        and (c.created_at, c.task_id) < (p_before_at, p_before_id)
-                    order by c.created_at desc, c.task_id desc
-                    limit p_limit
-                ) as newest
-                where p_filter.batch_id is null
-                order by newest.created_at desc, newest.task_id desc
-                limit p_limit
-            )
+            select newest.task_id
+            from forebay._newest_of_customers(v_names, p_filter, p_before_at, p_before_id, p_limit) as newest (task_id)
+            where p_filter.batch_id is null
         )
         and forebay._passes(t, p_filter) and (t.created_at, t.task_id) < (p_before_at, p_before_id)
         order by t.created_at desc, t.task_id desc
@@ -56,17 +43,7 @@ begin
     elsif num_nonnulls(p_filter.agents, p_filter.statuses, p_filter.customers) > 0 then
         return query
         select newest.task_id
-        from (select distinct a.agent from unnest(v_agents) as a (agent)) as names
-        cross join (select distinct s.status from unnest(v_statuses) as s (status)) as words
-        cross join lateral (
-            select t.task_id, t.created_at from forebay.tasks as t
-            where t.agent = names.agent and t.status = words.status and forebay._passes(t, p_filter)
-                and (t.created_at, t.task_id) < (p_before_at, p_before_id)
-            order by t.created_at desc, t.task_id desc
-            limit p_limit
-        ) as newest
-        order by newest.created_at desc, newest.task_id desc
-        limit p_limit;
+        from forebay._newest_of_agents(p_filter, p_before_at, p_before_id, p_limit) as newest (task_id);
     else
         return query
         select t.task_id from forebay.tasks as t

@@ -29,7 +29,7 @@ begin
         v_answer.explanation := format(
             'It ended as %s at %s after %s attempt(s)%s.', v_task.status, forebay._moment_words(v_task.finished_at, forebay._now()),
             v_task.attempt_no,
-            coalesce(': ' || (v_task.error ->> 'message'), '')
+            coalesce(': ' || nullif(rtrim(v_task.error ->> 'message', '. '), ''), '')
         );
     end if;
     v_answer.task_id := v_task.task_id;

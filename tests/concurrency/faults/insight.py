@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrency import test_acts as acts
 from concurrency import test_announcements as announcements
+from concurrency import test_lists as lists
 from concurrency.faults.fault import INTERNAL, Fault
 
 ACT = "functions/operator/act_on_matching.sql"
@@ -94,5 +95,13 @@ FAULTS = [
         "where m.looked_at < (select max",
         "where false and m.looked_at < (select max",
         announcements.test_looks_that_are_over_are_forgotten,
+    ),
+    Fault(
+        "a customer's tasks are asked for their search again",
+        f"{INTERNAL}/_newest_of_customers.sql",
+        "v_rest.is_search := false;",
+        "",
+        lists.test_ui9_a_page_does_not_read_the_history,
+        ("",),
     ),
 ]

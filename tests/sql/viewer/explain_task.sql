@@ -1,6 +1,6 @@
 -- explain_task: why a task waits, and until when.
 begin;
-select plan(37);
+select plan(38);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -232,6 +232,24 @@ select results_eq(
     $$ values ('full', 'Agent m runs 1 of 1 tasks at once; '
         'the next dequeue takes back 1 of them, whose workers are silent or late.') $$,
     'where a lease has run out, room is near'
+);
+set local role forebay_owner;
+select given($$
+    select forebay.register_agent('ends', p_max_attempts => 1);
+    select forebay.enqueue('ends', jsonb_build_object('n', n)) from generate_series(1, 3) as n;
+    select forebay.dequeue('w', '{ends}', 3);
+    select forebay.fail(a.attempt_id, jsonb_build_object('kind', 'bad_input', 'message', m.message))
+    from (
+        select e.attempt_id, row_number() over (order by e.attempt_id) as place
+        from forebay.task_attempts as e where e.agent = 'ends'
+    ) as a
+    inner join (values (1, 'It is too long.'), (2, 'why?'), (3, '...')) as m (place, message) on m.place = a.place
+$$);
+select results_eq(
+    $$ select regexp_replace(e.explanation, '.* attempt', '')
+       from forebay.tasks as t cross join forebay.explain_task(t.task_id) as e where t.agent = 'ends' order by t.task_id $$,
+    array['(s): It is too long.', '(s): why?.', '(s).'],
+    'what is said of an end is one sentence'
 );
 select throws_ok($$ select forebay.explain_task(999) $$, 'QF303', null, 'an unknown task');
 select throws_ok($$ select forebay.explain_task(null) $$, '22023', null, 'a task is given');
