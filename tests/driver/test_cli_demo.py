@@ -14,12 +14,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from forebay.embedded import Server
 from forebay.schema import upgrade
+from support.server import TestServer
 
 COMMAND = (sys.executable, "-m", "forebay.cli")
 SECONDS = 60
@@ -100,6 +102,7 @@ def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
     assert outcomes["0.pdf"]["confidence"] > 0
     assert "empty" in outcomes["empty.PDF"]["reason"]
     assert "3 of 3 done: 3 completed" in err
+    assert "not served: this login may not act as forebay_submitter, forebay_viewer" in err
     assert "made up" not in err
     assert "simulated" not in err
     assert processes_naming(home) == []
@@ -180,6 +183,41 @@ def test_an_interrupted_demo_leaves_nothing_running(
     assert "Traceback" not in err
     assert not Server(home / "pg").status().is_running
     assert processes_naming(home) == []
+
+
+def test_the_web_apps_are_up_until_the_demo_is_stopped(
+    server: TestServer, superuser: psycopg.Connection, home: Path, pdfs: Path
+) -> None:
+    """Both answer where it says, and let in who it says; --keep-running ends with Ctrl-C alone."""
+    dsn = server.dsn(server.user, superuser.info.dbname)
+    demo = start(home, "demo", "--pdfs", pdfs, "--keep-running", dsn=dsn)
+    assert demo.stderr
+    told = ""
+    while "press Ctrl-C" not in told:
+        line = demo.stderr.readline()
+        assert line, f"the demo ended early: {told}"
+        told += line
+    assert "3 of 3 done" in told
+    addresses = re.search(r"Watch it at (\S+), hand in more at (\S+)", told)
+    login = re.search(r"Log in as (.+) with the password (\S+), for this run", told)
+    assert addresses
+    assert login
+    for url in addresses.groups():
+        with httpx.Client(base_url=url, headers={"Origin": url}, timeout=20) as client:
+            assert client.get("/healthz").status_code == 200
+            wrong = {"name": login[1], "password": login[2] + "x"}
+            assert client.post("/login", data=wrong).status_code == 401
+            right = {"name": login[1], "password": login[2]}
+            assert client.post("/login", data=right).status_code == 303
+            assert client.get("/batches/1").status_code == 200
+    demo.send_signal(signal.SIGINT)
+    out, err = demo.communicate(timeout=SECONDS)
+    assert demo.returncode == 0, err
+    assert "0.pdf" in out
+    assert processes_naming(home) == []
+    assert not list(home.glob("demo-*/"))
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(addresses[1])
 
 
 @pytest.mark.parametrize("kind", ["missing", "empty"])

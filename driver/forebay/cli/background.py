@@ -48,6 +48,7 @@ class Program:
     ) -> None:
         self.log = log
         self._name = name
+        log.parent.mkdir(parents=True, exist_ok=True)
         with open(log, "w") as file:
             self._process = subprocess.Popen(
                 (sys.executable, "-m", "forebay.cli", *arguments),

@@ -16,6 +16,7 @@ from forebay.cli.database import person
 from forebay.cli.errors import Refused
 
 APPS = {"orchestrator": ("--no-daemon",), "intake": ()}
+ROLES = ("submitter", "viewer", "operator", "reader", "agent", "upkeep")
 SECONDS_TO_START = 30
 LOOK_EVERY = 0.1
 MADE_UP_RATE = {"FOREBAY_COMPUTE_USD_PER_HOUR": "0.36"}
@@ -25,8 +26,17 @@ MADE_UP_RATE = {"FOREBAY_COMPUTE_USD_PER_HOUR": "0.36"}
 def served(dsn: str, agent: str) -> Iterator[Callable[[], None]]:
     """Serve both apps beside the block, and tell where, and how to log in.
 
-    Intake offers that agent. Gives a function that raises Refused once an app has died.
+    Intake offers that agent. Gives a function that raises Refused once an app has died. Where the
+    login may not act as the apps do, it says so, and nothing is served.
     """
+    from forebay.memberships import lacking_roles
+    from forebay.pool import Database
+
+    if lacking := lacking_roles(Database(dsn), ROLES):
+        named = ", ".join(f"forebay_{role}" for role in lacking)
+        output.note(f"The web apps are not served: this login may not act as {named}")
+        yield lambda: None
+        return
     with tempfile.TemporaryDirectory(prefix="demo-", dir=documents.home()) as folder:
         users_file, name, password = Path(folder) / "users.json", person(), secrets.token_hex(8)
         _write_user(users_file, name, password)
@@ -44,13 +54,13 @@ def served(dsn: str, agent: str) -> Iterator[Callable[[], None]]:
         with background.running(list(programs.values())) as check:
             where = {app: _address(program) for app, program in programs.items()}
             output.note(f"Watch it at {where['orchestrator']}, hand in more at {where['intake']}")
-            output.note(f"Log in as {name} with the password {password}, made up for this run")
+            output.note(f"Log in as {name} with the password {password}, for this run only")
             yield check
 
 
 def stay(check: Callable[[], object]) -> None:
     """Return when the person presses Ctrl-C; raises what check raises."""
-    output.note("Both web apps stay up: press Ctrl-C to stop them")
+    output.note("All of it stays up: press Ctrl-C to stop it")
     try:
         while True:
             check()
