@@ -12,14 +12,16 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
 VARIABLE = "FOREBAY_CHROMIUM"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-background-networking"]
 DESKTOP = {"width": 1280, "height": 900}
-PATIENCE = 10_000
+PATIENCE = 30_000
 """Milliseconds until something that a test waits for has failed to come."""
+
+expect.set_options(timeout=PATIENCE)
 
 
 def find_chromium(downloaded: str) -> str:
