@@ -55,7 +55,13 @@ def test_it_says_what_the_stored_function_says(
 
 @pytest.mark.parametrize(
     "headers",
-    [{}, {"Authorization": "Bearer"}, bearer("another token"), bearer(TOKEN + "x"), {"Authorization": TOKEN}],
+    [
+        {},
+        {"Authorization": "Bearer"},
+        bearer("another token"),
+        bearer(TOKEN + "x"),
+        {"Authorization": TOKEN},
+    ],
 )
 def test_strangers_are_refused(http: httpx.Client, headers: dict[str, str]) -> None:
     """401 without the token."""
