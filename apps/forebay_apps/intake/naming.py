@@ -26,5 +26,7 @@ def name_of(payload: Mapping[str, Any]) -> str:
 
 def left(value: timedelta) -> str:
     """Return how long it will take, no finer than an estimate is."""
-    minutes = value.total_seconds() / 60
-    return "1 minute" if minutes <= 1 else duration(timedelta(minutes=round(minutes)))
+    minutes = max(1, round(value.total_seconds() / 60))
+    if minutes < 60:
+        return f"{minutes} minute{'s' if minutes != 1 else ''}"
+    return duration(timedelta(minutes=minutes))

@@ -1,0 +1,102 @@
+"""The parts of intake that need no browser: settings, pictures that are kept, words."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from apps.support.uploads import a_pdf
+from forebay.errors import SettingError
+from forebay.storage import StorageError
+from forebay_apps.intake import pictures
+from forebay_apps.intake.naming import left, name_of
+from forebay_apps.intake.pictures import NoPicture, Pictures
+from forebay_apps.intake.settings import IntakeSettings
+
+
+def settings(folder: Path, **variables: str) -> IntakeSettings:
+    return IntakeSettings.read({"FOREBAY_HOME": str(folder), **variables})
+
+
+def test_what_is_not_set_has_a_default(tmp_path: Path) -> None:
+    """Documents go below the home, as those that the command line submits."""
+    read = settings(tmp_path)
+    assert (read.upload_mb, read.upload_pages, read.agents) == (100, 1000, ("parse_document",))
+    read.storage.write("a.pdf", [b"x"])
+    assert (tmp_path / "documents" / "a.pdf").read_bytes() == b"x"
+
+
+def test_uploads_go_to_the_first_root_and_documents_are_found_in_all(tmp_path: Path) -> None:
+    """The roots are those of the agents."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    read = settings(tmp_path, FOREBAY_STORAGE_ROOTS=f"{first}:{second}")
+    read.storage.write("a.pdf", [b"x"])
+    assert (first / "a.pdf").exists()
+    (second / "b.pdf").write_bytes(b"y")
+    storage, name = read.locate("b.pdf")
+    assert list(storage.read(name)) == [b"y"]
+
+
+def test_nothing_is_taken_that_the_agents_refuse(tmp_path: Path) -> None:
+    """The smaller of both limits counts."""
+    read = settings(
+        tmp_path,
+        FOREBAY_UPLOAD_MB="500",
+        FOREBAY_PARSE_FILE_MB="50",
+        FOREBAY_UPLOAD_PAGES="9",
+        FOREBAY_INTAKE_AGENTS=" a, b ,",
+    )
+    assert (read.upload_mb, read.upload_pages, read.agents) == (50, 9, ("a", "b"))
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "x", "1.5"])
+def test_a_wrong_limit_is_named(tmp_path: Path, value: str) -> None:
+    """The app does not start with it."""
+    with pytest.raises(SettingError, match="FOREBAY_UPLOAD_MB"):
+        settings(tmp_path, FOREBAY_UPLOAD_MB=value)
+
+
+def test_a_picture_is_drawn_once(tmp_path: Path) -> None:
+    """It is kept, though its file is gone; another page is not there."""
+    read = settings(tmp_path)
+    read.storage.write("a.pdf", [a_pdf(pages=2)])
+    kept = Pictures(read)
+    picture = kept.get("a.pdf", 1, None)
+    assert picture.startswith(b"\x89PNG")
+    with pytest.raises(NoPicture, match="There is no page 3: the document has 2"):
+        kept.get("a.pdf", 3, None)
+    read.storage.delete("a.pdf")
+    assert kept.get("a.pdf", 1, None) is picture
+    with pytest.raises((NoPicture, StorageError)):
+        kept.get("a.pdf", 2, None)
+
+
+def test_pictures_are_forgotten_when_they_are_too_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that were asked for last are kept."""
+    read = settings(tmp_path)
+    read.storage.write("a.pdf", [a_pdf(pages=3)])
+    kept = Pictures(read)
+    first = kept.get("a.pdf", 1, None)
+    monkeypatch.setattr(pictures, "KEPT_BYTES", len(first) * 5 // 2)
+    kept.get("a.pdf", 2, None)
+    kept.get("a.pdf", 1, None)
+    kept.get("a.pdf", 3, None)
+    read.storage.delete("a.pdf")
+    assert kept.get("a.pdf", 1, None) is first
+    with pytest.raises((NoPicture, StorageError)):
+        kept.get("a.pdf", 2, None)
+
+
+def test_words() -> None:
+    """Names come from the payload, however it looks; times are no finer than an estimate."""
+    names = [name_of(each) for each in ({"name": "a", "document": "b"}, {"document": "b"}, {})]
+    assert names == ["a", "b", "document"]
+    assert [left(timedelta(seconds=each)) for each in (1, 89, 100, 3599, 7500)] == [
+        *("1 minute", "1 minute", "2 minutes", "1 h", "2 h 5 m"),
+    ]
