@@ -60,7 +60,7 @@ def read_webhooks(variables: Mapping[str, str]) -> list[Webhook]:
     return [Webhook(secret) for secret in read_secrets(variables, SECRETS)]
 
 
-@router.post("/api/callbacks")
+@router.post("/api/callbacks", max_body_size=2 * MAX_BYTES)  # `_body` has the limit
 async def receive(request: Request) -> JSONResponse:
     """Take in one event; 2xx says that it need not come again, and what the task's state is."""
     try:
