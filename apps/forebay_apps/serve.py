@@ -1,5 +1,6 @@
 """Serve one of the apps with uvicorn, and stop within 3 seconds also while streams are open."""
 
+import signal
 import socket
 from types import FrameType
 
@@ -27,9 +28,13 @@ class Server(uvicorn.Server):
         self._app = app
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Note a signal; streams end now, and what else is being answered has its grace."""
+        """Note a signal: streams end now, what else is being answered has its grace.
+
+        A second Ctrl-C ends at once. The signal is not raised again: stopping so is no failure.
+        """
         self._app.state.begin_stop()
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -54,6 +54,7 @@ def create_app(variables: Mapping[str, str] = os.environ, *, with_daemon: bool =
         ],
         nav=[(label, path, "viewer") for label, path in NAV],
         needs="viewer",
+        roles=("viewer", "operator", "reader", "agent", "upkeep"),
         open_paths=["/api/callbacks", "/metrics"],
     )
     app = build(site, variables, parts)

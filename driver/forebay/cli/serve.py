@@ -11,6 +11,7 @@ import typer
 
 from forebay.cli import documents
 from forebay.cli.database import find_dsn
+from forebay.cli.errors import Refused
 from forebay.cli.options import Dsn
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ app = typer.Typer(help="Serve a web app, until SIGTERM or Ctrl-C.", no_args_is_h
 PATIENCE = 30.0  # seconds that a database may take to come up before serving is given up
 
 Host = Annotated[str, typer.Option(help="The address to listen on.", envvar="FOREBAY_HOST")]
+HERE = "0.0.0.0" if os.environ.get("DATABRICKS_APP_NAME") else "127.0.0.1"
 Port = Annotated[
     int,
     typer.Option(min=0, max=65535, help="0 takes a free one.", envvar="DATABRICKS_APP_PORT"),
@@ -28,7 +30,7 @@ Port = Annotated[
 
 
 @app.command()
-def intake(host: Host = "127.0.0.1", port: Port = 8001, dsn: Dsn = None) -> None:
+def intake(host: Host = HERE, port: Port = 8001, dsn: Dsn = None) -> None:
     """Serve intake, where people hand in documents and follow them."""
     documents.require("apps", "Serving it")
     from forebay_apps.intake.app import create_app
@@ -38,7 +40,7 @@ def intake(host: Host = "127.0.0.1", port: Port = 8001, dsn: Dsn = None) -> None
 
 @app.command()
 def orchestrator(
-    host: Host = "127.0.0.1",
+    host: Host = HERE,
     port: Port = 8000,
     daemon: Annotated[bool, typer.Option(help="Run the daemon beside it.")] = True,
     dsn: Dsn = None,
@@ -54,6 +56,7 @@ def _serve(
     create_app: Callable[[Mapping[str, str]], FastAPI], host: str, port: int, dsn: str | None
 ) -> None:
     from forebay import logs
+    from forebay.memberships import lacking_roles
     from forebay.pool import Database
     from forebay.settings import DATABASE_URL, Settings
     from forebay_apps.serve import listening, serve
@@ -63,5 +66,9 @@ def _serve(
     logs.configure(settings.log_level)
     made = create_app(variables)
     at = listening(host, port)
-    Database(settings.database_url).check(patience=PATIENCE)
+    database = Database(settings.database_url)
+    database.check(patience=PATIENCE)
+    if lacking := lacking_roles(database, made.state.site.roles):
+        names = ", ".join(f"forebay_{role}" for role in lacking)
+        raise Refused(f"The database's login may not act as {names}: grant it what is missing.")
     serve(made, at)

@@ -1,0 +1,164 @@
+"""`forebay serve` and `forebay user`, as they are called."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from apps.support.hints import listening_to, wait_until
+from apps.support.people import PASSWORD
+from forebay_apps.web.users import Users
+from support.cli import Cli
+
+DSN = Callable[..., str]
+
+
+@contextmanager
+def serving(
+    which: str, home: Path, **variables: str
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run `forebay serve` on a free port; give the process and the address."""
+    options = ["--port", "0"] + (["--no-daemon"] if which == "orchestrator" else [])
+    own = {"FOREBAY_HOME": str(home), "FOREBAY_STORAGE_ROOTS": str(home)}
+    with open(home / "log", "w+") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "forebay.cli", "serve", which, *options],
+            env=os.environ | own | variables,
+            stderr=log,
+            text=True,
+        )
+        try:
+            wait_until(lambda: "startup complete" in said(home) or process.poll() is not None, 60)
+            assert process.poll() is None, said(home)
+            (at,) = [line for line in lines(home) if line["event"] == "serving"]
+            yield process, f"http://127.0.0.1:{at['port']}"
+        finally:
+            process.kill()
+            process.wait()
+
+
+def said(home: Path) -> str:
+    return (home / "log").read_text()
+
+
+def lines(home: Path) -> list[dict[str, str]]:
+    return [json.loads(line) for line in said(home).splitlines()]
+
+
+def test_it_stops_when_asked_though_streams_are_open(role_dsn: DSN, tmp_path: Path) -> None:
+    """SIGTERM with ten pages open: each stream ends, nothing has to be cut off, and the exit is
+    one of success."""
+    Users(tmp_path / "users.json").put("vic", "viewer", PASSWORD)
+    with (
+        serving("orchestrator", tmp_path, FOREBAY_DATABASE_URL=role_dsn("all")) as (process, url),
+        httpx.Client(base_url=url, headers={"Origin": url}, timeout=20) as vic,
+        ExitStack() as streams,
+    ):
+        vic.post("/login", data={"name": "vic", "password": PASSWORD})
+        for _ in range(10):
+            streams.enter_context(listening_to(vic))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        events = [line["event"] for line in lines(tmp_path)]
+        assert events[-1] == "stopped"
+        assert not [line for line in lines(tmp_path) if line["level"] == "error"], said(tmp_path)
+
+
+def test_intake_is_served_too(role_dsn: DSN, tmp_path: Path) -> None:
+    """And a login that lacks what it does not need is enough for it."""
+    dsn = role_dsn("submitter", "viewer", "reader", "upkeep")
+    with serving("intake", tmp_path, FOREBAY_DATABASE_URL=dsn) as (process, url):
+        assert httpx.get(f"{url}/healthz").text == "ok\n"
+        assert httpx.get(f"{url}/login").status_code == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    """Call the command line with a home of its own."""
+    monkeypatch.setenv("FOREBAY_HOME", str(tmp_path))
+    return Cli(capsys)
+
+
+def test_a_login_that_may_not_act_as_the_app_does_is_told_at_the_start(
+    cli: Cli, role_dsn: DSN
+) -> None:
+    """Rather than on every page."""
+    answer = cli("serve", "orchestrator", "--port", "0", "--dsn", role_dsn("viewer"))
+    assert answer.code == 1
+    assert "forebay_operator, forebay_reader" in answer.err
+    assert "forebay_viewer" not in answer.err
+
+
+def test_a_port_that_is_taken_is_told(cli: Cli, tmp_path: Path) -> None:
+    """In one sentence."""
+    from forebay_apps.serve import listening
+
+    with listening("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        answer = cli("serve", "intake", "--port", port, "--dsn", "host=/nowhere")
+    assert answer.code == 1
+    assert f"port {port}" in answer.err
+
+
+def test_users_are_added_listed_changed_and_removed(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The password comes from standard input where nobody can be asked."""
+
+    def typing(text: str) -> None:
+        source = tmp_path / "typed"
+        source.write_text(text)
+        monkeypatch.setattr("sys.stdin", source.open())
+
+    typing(f"{PASSWORD}\n")
+    assert cli("user", "add", "anna", "--role", "operator").code == 0
+    assert cli("user", "list", "--json").json == [{"name": "anna", "role": "operator"}]
+    users = Users(tmp_path / "users.json")
+    assert users.checked("anna", PASSWORD)
+    typing("another long password\n")
+    assert cli("user", "passwd", "anna").code == 0
+    assert cli("user", "role", "anna", "viewer").code == 0
+    found = users.checked("anna", "another long password")
+    assert found
+    assert found.role == "viewer"
+    assert not users.checked("anna", PASSWORD)
+    assert cli("user", "remove", "anna").code == 0
+    assert cli("user", "list", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "sentence"),
+    [
+        (["add", "anna"], "short", "at least 12 characters"),
+        (["add", "anna", "--role", "king"], PASSWORD, "There is no role 'king'"),
+        (["add", " "], PASSWORD, "The name must have"),
+        (["passwd", "nobody"], PASSWORD, "There is no user 'nobody'"),
+        (["remove", "nobody"], "", "There is no user 'nobody'"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_sentence(
+    cli: Cli,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    arguments: list[str],
+    typed: str,
+    sentence: str,
+) -> None:
+    """And changes nothing."""
+    (tmp_path / "typed").write_text(typed)
+    monkeypatch.setattr("sys.stdin", (tmp_path / "typed").open())
+    answer = cli("user", *arguments)
+    assert answer.code == 1
+    assert sentence in answer.err
+    assert cli("user", "list", "--json").json == []
