@@ -1,0 +1,277 @@
+"""Every page of the dashboard as people of each role see it, with what is odd in the database."""
+
+from __future__ import annotations
+
+import re
+
+import psycopg
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.conftest import ClientOf, Serve, Visit
+from apps.support.busy import HOSTILE, OUTAGE, Busy
+from apps.support.screen import assert_fits, look, seen
+from apps.support.serving import Served
+from conftest import Connect
+from forebay.calls import agent, operator, submitter, viewer, worker
+
+PAGES = {
+    "overview": "/",
+    "overview-all": "/?range=all&by=model",
+    "tasks": "/tasks",
+    "tasks-failed": "/tasks?status=failed&range=6h",
+    "task-processing": "/tasks/{busy.processing}",
+    "task-waiting": "/tasks/{busy.waiting}",
+    "task-failed": "/tasks/{busy.failed}",
+    "task-retried": "/tasks/{busy.retried}",
+    "task-noted": "/tasks/{busy.noted}",
+    "agents": "/agents",
+    "agent": "/agents/one?agent=classify",
+    "batches": "/batches",
+    "batch": "/batches/{busy.other_batch}",
+    "attempts": "/attempts",
+    "audit": "/audit",
+    "system": "/system",
+    "act": "/act?act=annotate&task={busy.failed}&back=/tasks",
+    "act-all": "/act?act=cancel&all=1&status=enqueued&agent=parse_document",
+    "pause": "/agents/pause?agent=classify",
+    "resume": "/agents/resume",
+}
+FOR_OPERATORS = [path for path in PAGES.values() if path.startswith(("/act", "/agents/pa"))]
+LONG = "W" * 200
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_reads_well(name: str, busy: Busy, orchestrator: Served, visit: Visit) -> None:
+    """In light and dark, wide and on a phone, axe finds nothing serious and nothing sticks out."""
+    page = visit(orchestrator, PAGES[name].format(busy=busy), "root")
+    expect(page.locator("h1")).to_be_visible()
+    assert page.locator(".problem").count() == 0
+    look(page, f"orchestrator-{name}")
+
+
+def test_an_empty_database_is_no_error(orchestrator: Served, visit: Visit) -> None:
+    """No task, agent or batch: every page says so, and none of them breaks."""
+    page = visit(orchestrator, "/", "root")
+    for path in PAGES.values():
+        if "{" not in path and "agent=" not in path:
+            page.goto(orchestrator.url + path)
+            expect(page.locator("h1")).to_be_visible()
+            assert page.locator(".problem").count() == 0, path
+
+
+def test_what_is_not_there_is_not_found(busy: Busy, orchestrator: Served, client: ClientOf) -> None:
+    """Ids and names that nothing has, and addresses that make no sense, are told in a sentence."""
+    oscar = client(orchestrator, "oscar")
+    for path in ("/tasks/987654", "/batches/987654", "/agents/one?agent=nobody"):
+        assert oscar.get(path).status_code == 404, path
+    for path in (
+        "/tasks/9223372036854775808",
+        "/tasks?status=done",
+        "/tasks?q=%00",
+        "/?by=colour",
+        "/attempts?kind=good",
+        "/act?act=delete&task=1",
+        "/act?act=cancel",
+        "/act?act=cancel&task=x",
+    ):
+        answer = oscar.get(path)
+        assert answer.status_code in (200, 400), path
+        assert "problem" in answer.text or answer.status_code == 400, path
+
+
+def test_viewers_see_no_acts_and_may_not_act(
+    busy: Busy, orchestrator: Served, visit: Visit, client: ClientOf
+) -> None:
+    """The buttons are for operators; whoever sends the request all the same gets 403."""
+    for path in ("/tasks", f"/tasks/{busy.failed}", f"/batches/{busy.running_batch}", "/agents"):
+        page = visit(orchestrator, path, "vic")
+        expect(page.locator("h1")).to_be_visible()
+        assert page.locator(".acts").count() == 0, path
+        assert page.locator("input[name=task]").count() == 0, path
+        page.context.close()
+    vic = client(orchestrator, "vic")
+    for path in FOR_OPERATORS:
+        assert vic.get(path.format(busy=busy)).status_code == 403, path
+    for path, form in {
+        "/act": {"act": "cancel", "task": str(busy.waiting)},
+        "/agents/pause": {"agent": "classify"},
+        "/agents/resume": {"agent": "summarise"},
+    }.items():
+        assert vic.post(path, data=form).status_code == 403, path
+    answer = vic.get(f"/tasks/{busy.waiting}/body")
+    assert "enqueued" in answer.text
+
+
+def test_results_are_for_readers(busy: Busy, orchestrator: Served, client: ClientOf) -> None:
+    """An operator sees no payload and no result, on the page or by its address; an admin does."""
+    oscar, root = client(orchestrator, "oscar"), client(orchestrator, "root")
+    assert "Oberwasser" not in oscar.get(f"/tasks/{busy.completed}").text
+    assert oscar.get(f"/tasks/{busy.completed}/result").status_code == 403
+    assert "Oberwasser" in root.get(f"/tasks/{busy.completed}").text
+
+
+def test_names_and_errors_are_text(busy: Busy, orchestrator: Served, visit: Visit) -> None:
+    """What others wrote is shown as they wrote it, and is never markup."""
+    page = visit(orchestrator, "/tasks?range=all&agent=classify", "root")
+    expect(page.get_by_text(HOSTILE).first).to_be_visible()
+    page.goto(f"{orchestrator.url}/tasks/{busy.failed}")
+    expect(page.get_by_text("page 3 is <encrypted>: nobody can read it").first).to_be_visible()
+    page.goto(f"{orchestrator.url}/agents")
+    expect(page.get_by_text(OUTAGE)).to_be_visible()
+    page.goto(f"{orchestrator.url}/?by=customer")
+    expect(page.get_by_role("link", name=HOSTILE)).to_be_visible()
+    assert page.locator("main b b, main i").count() == 0
+
+
+ATTACK = "\"><img src=x onerror=alert(1)><script>alert('x')</script>{{7*7}}"
+
+
+def test_scripts_in_names_do_not_run(
+    orchestrator: Served, visit: Visit, connect: Connect, busy: Busy
+) -> None:
+    """An agent, a customer, a note, an error, a worker and a run that attack: all are text."""
+    conn = connect("all")
+    operator.register_agent(conn, agent=ATTACK)
+    batch = submitter.open_batch(conn, name=ATTACK, customer=ATTACK, owner=ATTACK)
+    task = submitter.enqueue(conn, agent=ATTACK, payload={ATTACK: ATTACK}, batch_id=batch)
+    (claim,) = worker.dequeue(conn, worker=ATTACK, agents=[ATTACK])
+    worker.record_run(conn, attempt_id=claim.attempt_id, run_id=ATTACK)
+    call = {"call_id": ATTACK, "model": ATTACK, "trace_id": ATTACK}
+    agent.report_usage(conn, attempt_id=claim.attempt_id, usage=call)
+    error = {"kind": "bad_input", "message": ATTACK, ATTACK: ATTACK}
+    agent.fail(conn, attempt_id=claim.attempt_id, error=error, retryable=False)
+    operator.annotate(conn, task_ids=[task], note=ATTACK, reason=ATTACK, actor=ATTACK)
+    operator.pause_agent(conn, agent=ATTACK, reason=ATTACK, actor=ATTACK)
+    page = visit(orchestrator, "/", "root")
+    for path in ("/", "/?by=customer", f"/tasks/{task}", "/tasks", "/agents", "/batches", "/audit"):
+        page.goto(orchestrator.url + path)
+        expect(page.get_by_text(ATTACK).first).to_be_attached()
+        assert page.locator("img[src=x]").count() == 0, path
+    assert "49" not in page.locator("h1").inner_text()
+
+
+def test_very_long_names_do_not_push_the_page_apart(
+    orchestrator: Served, visit: Visit, connect: Connect, busy: Busy
+) -> None:
+    """They break, or scroll in their own box."""
+    conn = connect("all")
+    operator.register_agent(conn, agent=LONG)
+    batch = submitter.open_batch(conn, name=LONG * 2, customer=LONG, owner=LONG)
+    task = submitter.enqueue(
+        conn, agent=LONG, payload={}, batch_id=batch, idempotency_key=LONG, priority=32_000
+    )
+    (claim,) = worker.dequeue(conn, worker=LONG, agents=[LONG])
+    error = {"kind": "bad_input", "message": LONG * 4}
+    agent.fail(conn, attempt_id=claim.attempt_id, error=error, retryable=False)
+    operator.annotate(conn, task_ids=[task], note=LONG * 5, actor=LONG)
+    paths = ("/", "/?by=batch", f"/tasks/{task}", "/tasks", "/agents", f"/batches/{batch}")
+    for path in (
+        *paths,
+        "/batches",
+        "/audit",
+        "/attempts?kind=failed",
+        f"/agents/pause?agent={LONG}",
+    ):
+        page = visit(orchestrator, path, "root")
+        assert_fits(page)
+        with seen(page, phone=True):
+            assert_fits(page)
+        page.context.close()
+
+
+def test_a_list_of_many_thousands_is_paged(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """10,000 tasks come 50 at a time; the next page goes on where this one ended."""
+    conn = connect("all")
+    operator.register_agent(conn, agent="bulk")
+    tasks = [{"payload": {}}] * 10_000
+    ids = [row.task_id for row in submitter.enqueue_many(conn, agent="bulk", tasks=tasks)]
+    page = visit(orchestrator, "/tasks", "vic")
+    expect(page.get_by_text("10,000 tasks match")).to_be_visible()
+    assert _shown(page) == [str(each) for each in ids[:-51:-1]]
+    page.get_by_role("link", name="Older").click()
+    page.wait_for_url("**before=**")
+    assert _shown(page) == [str(each) for each in ids[-51:-101:-1]]
+
+
+def _shown(page: Page) -> list[str]:
+    return page.locator("tbody th[scope=row]").all_inner_texts()
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("{busy.failed}", "failed"),
+        ("letter-1", "paused"),
+        ("host-1/4{busy.processing:03}", "processing"),
+    ],
+)
+def test_a_search_finds_one_task(
+    query: str, found: str, busy: Busy, orchestrator: Served, visit: Visit
+) -> None:
+    """By id, by idempotency key, by run."""
+    page = visit(orchestrator, "/tasks", "vic")
+    page.get_by_label("Search").fill(query.format(busy=busy))
+    page.keyboard.press("Enter")
+    page.wait_for_url("**q=**")
+    assert str(getattr(busy, found)) in _shown(page)
+    assert len(_shown(page)) <= 3
+
+
+def test_the_lease_runs_down_by_the_servers_clock(
+    busy: Busy, orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """A browser whose clock is an hour wrong shows the same as the database says."""
+    page = visit(orchestrator, "/system", "vic")
+    page.clock.install(time="2031-01-01T00:00:00")
+    page.goto(f"{orchestrator.url}/tasks/{busy.processing}")
+    words = page.locator("[data-lease-words]")
+    expect(words).to_have_text(re.compile(r"1[34] m \d+ s left"))
+    before = words.inner_text()
+    page.clock.run_for(3000)
+    assert words.inner_text() != before
+    with_detail = viewer.task_detail(connect("viewer"), task_id=busy.processing)
+    assert with_detail.attempts[-1]["status"] == "running"
+
+
+def test_runs_and_traces_are_linked_as_the_settings_say(
+    busy: Busy, serve: Serve, visit: Visit, connect: Connect
+) -> None:
+    """An id of more than 53 bits stays whole, and the address is the template's."""
+    conn = connect("all")
+    task = submitter.enqueue(conn, agent="translate", payload={})
+    claims = worker.dequeue(conn, worker="d", agents=["translate"], launchers=["lakeflow"])
+    worker.record_run(conn, attempt_id=claims[0].attempt_id, run_id="9007199254740993")
+    call = {"call_id": "1", "trace_id": "tr-1"}
+    agent.report_usage(conn, attempt_id=claims[0].attempt_id, usage=call)
+    app = serve(
+        "orchestrator",
+        FOREBAY_RUN_URL="https://dbx.example/jobs/{job_id}/runs/{run_id}",
+        FOREBAY_TRACE_URL="https://dbx.example/traces/{trace_id}",
+    )
+    page = visit(app, f"/tasks/{task}", "vic")
+    run = page.get_by_role("link", name="9007199254740993")
+    expect(run).to_have_attribute("href", "https://dbx.example/jobs/81/runs/9007199254740993")
+    trace = page.get_by_role("link", name="tr-1").first
+    expect(trace).to_have_attribute("href", "https://dbx.example/traces/tr-1")
+
+
+def test_unknown_is_said_and_never_zero(
+    busy: Busy, orchestrator: Served, visit: Visit, superuser: psycopg.Connection, connect: Connect
+) -> None:
+    """A task whose attempt told of no call has used we do not know what, at an unknown cost."""
+    conn = connect("all")
+    operator.register_agent(conn, agent="silent")
+    task = submitter.enqueue(conn, agent="silent", payload={})
+    (claim,) = worker.dequeue(conn, worker="w", agents=["silent"])
+    agent.complete(conn, attempt_id=claim.attempt_id, result={})
+    page = visit(orchestrator, f"/tasks/{task}", "vic")
+    facts = page.locator(".facts").nth(1)
+    expect(facts).to_contain_text(re.compile(r"LLM cost\s*unknown"))
+    page.goto(f"{orchestrator.url}/tasks?agent=silent")
+    row = page.locator("tbody tr")
+    assert row.get_by_text("unknown").count() == 2
+    page.goto(f"{orchestrator.url}/?agent=silent")
+    expect(page.locator("section", has=page.locator("#figure-llm")).last).to_contain_text("unknown")
