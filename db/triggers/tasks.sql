@@ -113,22 +113,50 @@ create or replace function forebay._note_change()
     set search_path = pg_catalog, pg_temp
 as $function$
 -- Note for the rollups what changed in a task: what it was counts negative, what it is positive.
+--
+-- Column by column: the whole row would drag its payload and result along.
+declare
+    v_old_buckets smallint[] := '{}';
+    v_new_buckets smallint[] := '{}';
 begin
-    insert into forebay.task_changes (
-        starts_at, agent, customer, status, tasks, ended_attempts, measured_attempts, priced_attempts, costed_attempts,
-        provisional_attempts, input_tokens, output_tokens, cached_tokens, llm_usd, compute_usd, buckets
-    )
-    values
-    (
-        old.created_at, old.agent, coalesce(old.customer, ''), old.status, -1, -old.ended_attempts, -old.measured_attempts,
-        -old.priced_attempts, -old.costed_attempts, -old.provisional_attempts, -old.used_input_tokens,
-        -old.used_output_tokens, -old.used_cached_tokens, -old.cost_usd, -old.compute_usd, forebay._buckets(old)
-    ),
-    (
-        new.created_at, new.agent, coalesce(new.customer, ''), new.status, 1, new.ended_attempts, new.measured_attempts,
-        new.priced_attempts, new.costed_attempts, new.provisional_attempts, new.used_input_tokens,
-        new.used_output_tokens, new.used_cached_tokens, new.cost_usd, new.compute_usd, forebay._buckets(new)
-    );
+    if old.status = 'completed' then
+        v_old_buckets := forebay._buckets(old.finished_at - old.created_at, old.run_time, old.confidence);
+    end if;
+    if new.status = 'completed' then
+        v_new_buckets := forebay._buckets(new.finished_at - new.created_at, new.run_time, new.confidence);
+    end if;
+    if old.status <> new.status or v_old_buckets <> v_new_buckets then
+        insert into forebay.task_changes (
+            starts_at, agent, customer, status, tasks, ended_attempts, measured_attempts, priced_attempts, costed_attempts,
+            provisional_attempts, input_tokens, output_tokens, cached_tokens, llm_usd, compute_usd, buckets
+        )
+        values
+        (
+            old.created_at, old.agent, coalesce(old.customer, ''), old.status, -1, -old.ended_attempts,
+            -old.measured_attempts, -old.priced_attempts, -old.costed_attempts, -old.provisional_attempts,
+            -old.used_input_tokens, -old.used_output_tokens, -old.used_cached_tokens, -old.cost_usd, -old.compute_usd,
+            v_old_buckets
+        ),
+        (
+            new.created_at, new.agent, coalesce(new.customer, ''), new.status, 1, new.ended_attempts,
+            new.measured_attempts, new.priced_attempts, new.costed_attempts, new.provisional_attempts,
+            new.used_input_tokens, new.used_output_tokens, new.used_cached_tokens, new.cost_usd, new.compute_usd,
+            v_new_buckets
+        );
+    else
+        insert into forebay.task_changes (
+            starts_at, agent, customer, status, tasks, ended_attempts, measured_attempts, priced_attempts, costed_attempts,
+            provisional_attempts, input_tokens, output_tokens, cached_tokens, llm_usd, compute_usd, buckets
+        )
+        values (
+            new.created_at, new.agent, coalesce(new.customer, ''), new.status, 0, new.ended_attempts - old.ended_attempts,
+            new.measured_attempts - old.measured_attempts, new.priced_attempts - old.priced_attempts,
+            new.costed_attempts - old.costed_attempts, new.provisional_attempts - old.provisional_attempts,
+            new.used_input_tokens - old.used_input_tokens, new.used_output_tokens - old.used_output_tokens,
+            new.used_cached_tokens - old.used_cached_tokens, new.cost_usd - old.cost_usd,
+            new.compute_usd - old.compute_usd, '{}'
+        );
+    end if;
     return null;
 end;
 $function$;

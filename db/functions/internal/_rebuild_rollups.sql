@@ -4,6 +4,7 @@ create or replace function forebay._rebuild_rollups()
     volatile
     security invoker
     set search_path = pg_catalog, pg_temp
+    set work_mem = '128MB'
 as $function$
 -- Make the rollups from scratch, of the tasks as they are: for tasks that were written while no trigger noted them.
 --

@@ -76,8 +76,8 @@ FAULTS = [
     Fault(
         "a change counts only what a task is",
         "triggers/tasks.sql",
-        "old.status, -1, -old.ended_attempts",
-        "old.status, 0, -old.ended_attempts",
+        "old.status, -1, -old.ended_attempts,",
+        "old.status, 0, -old.ended_attempts,",
         rollups.test_a_reader_sees_each_change_once_while_it_is_folded,
     ),
     Fault(
