@@ -28,7 +28,7 @@ begin
         ),
         (select max(d.last_claim_at) from forebay.dispatchers as d),
         (select max(d.last_sweep_at) from forebay.dispatchers as d),
-        (select min(t.created_at) from forebay.tasks as t where t.status = 'enqueued' and (t.is_ready or t.available_at <= v_now)),
+        forebay._oldest_waiting_at(v_now),
         (select count(*) from forebay.agents as a, forebay.task_attempts as o
             where o.agent = a.agent and o.finished_at is null
                 and forebay._is_expired(o, v_now, i.adoption_grace, i.report_grace)),
