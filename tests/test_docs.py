@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 from forebay import __version__, errors
 from forebay.cli import app
 from forebay.settings import DATABASE_URL, LOG_LEVEL
+from forebay_apps.web.app import Site
 from forebay_apps.web.pages import PageRoute
 
 ROOT = Path(__file__).parents[1]
@@ -108,16 +109,29 @@ def test_settings_are_described() -> None:
     assert sorted(described) == sorted(read)
 
 
-@pytest.mark.parametrize("which", ["intake", "orchestrator"])
-def test_every_page_is_described(which: str, tmp_path: Path) -> None:
+@pytest.fixture(params=["intake", "orchestrator"])
+def site(request: pytest.FixtureRequest, tmp_path: Path) -> Site:
+    """Return what is particular to one of the web apps."""
+    settings = {"FOREBAY_HOME": str(tmp_path), "FOREBAY_DATABASE_URL": "postgresql://nowhere/x"}
+    made = import_module(f"forebay_apps.{request.param}.app").create_app(settings)
+    return made.state.site
+
+
+def test_every_page_is_described(site: Site) -> None:
     """docs/apps.md has a line for each page of the app, by its address, and for no other."""
-    home = {"FOREBAY_HOME": str(tmp_path), "FOREBAY_DATABASE_URL": "postgresql://nowhere/forebay"}
-    web_app = import_module(f"forebay_apps.{which}.app").create_app(home)
-    routes = chain.from_iterable(router.routes for router in web_app.state.site.routers)
-    pages = {route.path for route in routes if isinstance(route, PageRoute)}
-    chapter = APPS[APPS.index(f"## {which.capitalize()}") :].split("\n## ")[0]
-    rows = re.findall(r"^\| (`/[^|]*) \|", chapter, re.MULTILINE)
-    assert sorted(re.findall(r"`([^`]*)`", "".join(rows))) == sorted(pages)
+    chapter = APPS[APPS.index(f"## {site.name.capitalize()}") :].split("\n## ")[0]
+    rows = "".join(re.findall(r"^\| (`/[^|]*) \|", chapter, re.MULTILINE))
+    routes = chain.from_iterable(router.routes for router in site.routers)
+    pages = sorted(route.path for route in routes if isinstance(route, PageRoute))
+    assert sorted(re.findall(r"`([^`]*)`", rows)) == pages
+
+
+def test_the_apps_logins_are_members_of_what_they_act_as(site: Site) -> None:
+    """docs/operating.md gives an app's login its roles, and the orchestrator's its daemon's too."""
+    login = re.search(rf"create role forebay_app_{site.name} ([^;]*);", OPERATING)
+    assert login is not None
+    daemon = {"worker", "agent"} if site.name == "orchestrator" else set()
+    assert set(re.findall(r"forebay_(\w+)", login[1])) == set(site.roles) | daemon
 
 
 def test_error_codes_are_those_of_the_functions(db: psycopg.Connection) -> None:
