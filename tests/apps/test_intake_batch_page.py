@@ -101,7 +101,7 @@ def test_the_rest_is_cancelled_and_put_back(
     page.get_by_role("button", name="Cancel 2 documents").press("Enter")
     expect(page.locator(".flash")).to_have_text("2 documents are cancelled.")
     expect(page.locator(".outlook-count")).to_have_text("3 of 3 finished")
-    page.get_by_role("button", name="Retry 2 that were cancelled").click()
+    page.get_by_role("button", name="Retry 2 cancelled").click()
     expect(page.locator(".flash")).to_have_text("2 documents are back in line.")
     tasks = submitter.batch_tasks(conn, batch_id=batch_id, actor="mila")
     assert [task.status for task in tasks] == ["completed", "enqueued", "enqueued"]

@@ -27,6 +27,7 @@ def create_app(variables: Mapping[str, str] = os.environ) -> FastAPI:
         folder=Path(__file__).parent,
         routers=[uploads.router, submitting.router, batches.router, documents.router],
         nav=[("New batch", "/", "submitter"), ("My batches", "/batches", "submitter")],
+        roles=("submitter", "reader", "upkeep"),
     )
     app = build(
         site, variables, lambda app: [Cleaner.of(variables, app.state.connections, settings)]
