@@ -1,6 +1,6 @@
 -- collect_announcements: what begins is handed out once, to one caller at a time.
 begin;
-select plan(26);
+select plan(28);
 select stop_clock();
 set local role forebay_owner;
 create temporary view collected as
@@ -138,6 +138,19 @@ select results_eq(
     $$ select subject, details ->> 'cap_usd' from forebay.collect_announcements() $$, $$ values ('b', '2') $$,
     'until it is reached as well'
 );
+select given($$
+    select forebay.announcement_sent(announcement_id) from forebay.announcements;
+    select forebay.register_agent('c', p_max_usd_per_day => 1), forebay.register_agent('d'),
+        forebay.register_customer('poor', p_max_usd_per_day => 1), forebay.register_price('m', p_usd_per_m_input => 100);
+    select forebay.enqueue('c', '{}', p_estimated_tokens => 100000),
+        forebay.enqueue('d', '{}', p_estimated_tokens => 100000, p_customer => 'poor')
+$$);
+select results_eq(
+    $$ select subject, details ->> 'recorded_usd' from forebay.collect_announcements() order by subject $$,
+    $$ values ('c', '0'), ('poor', '0') $$,
+    'nor may the only task that waits lack what is left'
+);
+select is_empty($$ select * from collected $$, 'all of which is told once');
 select throws_ok($$ select forebay.collect_announcements(null) $$, '22023', null, 'a wait is given');
 select throws_ok($$ select forebay.collect_announcements('0') $$, '22023', null, 'and is one');
 select throws_ok($$ select forebay.collect_announcements(p_limit => null) $$, '22023', null, 'a number is given');
