@@ -2,24 +2,35 @@
 
 It seeds a database of its own, in --folder, which is kept: the next run with it only measures. Each
 row is a range and a filter; each number is the 50th and the 95th percentile of --runs calls, one
-after the other, over one connection. docs/limits.md holds the table.
+after the other. docs/limits.md holds the table.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
+import httpx
 import psycopg
+from psycopg.conninfo import make_conninfo
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from apps.support.people import logged_in, write_people
+from apps.support.serving import served
 from forebay.calls import operator, viewer
 from forebay.embedded import Server
 from forebay.schema import upgrade
+from support.server import login_role
 
 AGENTS = ("parse_document", "check_totals", "classify", "summarise", "translate")
 RANGES = {
@@ -40,6 +51,7 @@ FILTERS: dict[str, dict[str, Any]] = {
     },
 }
 SETTINGS = {"shared_buffers": "2GB", "max_wal_size": "8GB", "timezone": "UTC"}
+NAMES = {"agents": "agent", "customers": "customer", "statuses": "status"}  # in addresses
 CHUNK = 100_000
 
 SEED = """
@@ -128,8 +140,8 @@ def seed(conn: psycopg.Connection, tasks: int, days: int) -> None:
 
 
 @contextmanager
-def database(folder: Path, tasks: int, days: int) -> Iterator[psycopg.Connection]:
-    """Run the server of the folder, seeded if it is new, and connect to it."""
+def database(folder: Path, tasks: int, days: int) -> Iterator[str]:
+    """Run the server of the folder, seeded if it is new, and give the DSN of its viewer."""
     server = Server(folder, settings=SETTINGS, durable=False)
     dsn = server.start()
     try:
@@ -137,8 +149,8 @@ def database(folder: Path, tasks: int, days: int) -> Iterator[psycopg.Connection
         with psycopg.connect(dsn, autocommit=True) as conn:
             if not conn.execute("select from forebay.tasks limit 1").fetchall():
                 seed(conn, tasks, days)
-            conn.execute("set role forebay_viewer")
-            yield conn
+            viewer_role = login_role(conn, "viewer")
+        yield make_conninfo(dsn, user=viewer_role)
     finally:
         server.stop()
 
@@ -154,28 +166,72 @@ def measured(call: Callable[[], object], runs: int) -> str:
     return f"{took[len(took) // 2]:.0f} / {took[len(took) * 95 // 100]:.0f} ms"
 
 
+def print_calls(conn: psycopg.Connection, runs: int) -> None:
+    """Print how long the functions take, each alone and the three after each other."""
+    print("| range | filter | metrics | metric_series | agent_status | all three |")
+    print("|---|---|---|---|---|---|")
+    for name, from_ in starts():
+        for filter_name, filters in FILTERS.items():
+            calls: list[Callable[[], object]] = [
+                partial(viewer.metrics, conn, from_=from_, **filters),
+                partial(viewer.metric_series, conn, from_=from_, **filters),
+                partial(viewer.agent_status, conn),
+            ]
+            cells = [measured(call, runs) for call in calls]
+            cells.append(measured(partial(call_all, calls), runs))
+            print("|", " | ".join((name, filter_name, *cells)), "|", flush=True)
+
+
+def call_all(calls: list[Callable[[], object]]) -> None:
+    """Make the calls one after the other."""
+    for call in calls:
+        call()
+
+
+def print_pages(dsn: str, runs: int) -> None:
+    """Print how long parts of the page take over HTTP; no request was answered before."""
+    with TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        home.mkdir()
+        write_people(home / "users.json")
+        settings = {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_LOGIN": "password"}
+        with served("orchestrator", settings, Path(folder)) as app, logged_in(app, "vic") as client:
+            print("\n| range | filter | figures | series | costs by agent |")
+            print("|---|---|---|---|---|")
+            for name, from_ in starts():
+                for filter_name, filters in FILTERS.items():
+                    cells = [
+                        measured(partial(fetch, client, part, from_, filters), runs)
+                        for part in ("figures", "series", "costs")
+                    ]
+                    print("|", " | ".join((name, filter_name, *cells)), "|", flush=True)
+
+
+def fetch(client: httpx.Client, part: str, from_: datetime | None, filters: dict[str, Any]) -> None:
+    """Get a part of the overview, as nobody has asked for it yet."""
+    query: dict[str, Any] = {NAMES[name]: values for name, values in filters.items()}
+    query |= {"from": f"{from_:%Y-%m-%dT%H:%M:%S.%f}"} if from_ else {"range": "all"}
+    client.get(f"/overview/{part}", params=query | {"n": str(uuid4())}).raise_for_status()
+
+
+def starts() -> Iterator[tuple[str, datetime | None]]:
+    """Give each range, and when it begins."""
+    for name, length in RANGES.items():
+        yield name, datetime.now(UTC) - length if length else None
+
+
 def main() -> None:
-    """Seed if need be, and print the table."""
+    """Seed if need be, and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", type=int, default=5_000_000)
     parser.add_argument("--days", type=int, default=180)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--folder", type=Path, required=True)
     options = parser.parse_args()
-    with database(options.folder, options.tasks, options.days) as conn:
-        print("| range | filter | metrics | metric_series | agent_status | all three |")
-        print("|---|---|---|---|---|---|")
-        for name, length in RANGES.items():
-            for filter_name, filters in FILTERS.items():
-                from_ = datetime.now(UTC) - length if length else None
-                calls: list[Callable[[], object]] = [
-                    lambda: viewer.metrics(conn, from_=from_, **filters),  # noqa: B023
-                    lambda: viewer.metric_series(conn, from_=from_, **filters),  # noqa: B023
-                    lambda: viewer.agent_status(conn),
-                ]
-                together = lambda: [call() for call in calls]  # noqa: B023, E731
-                cells = [measured(call, options.runs) for call in (*calls, together)]
-                print("|", " | ".join((name, filter_name, *cells)), "|", flush=True)
+    with database(options.folder, options.tasks, options.days) as dsn:
+        with psycopg.connect(dsn, autocommit=True) as conn:
+            print_calls(conn, options.runs)
+        print_pages(dsn, options.runs)
 
 
 if __name__ == "__main__":

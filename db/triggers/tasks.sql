@@ -116,8 +116,8 @@ as $function$
 --
 -- Column by column: the whole row would drag its payload and result along.
 declare
-    v_old_buckets smallint[] := '{}';
-    v_new_buckets smallint[] := '{}';
+    v_old_buckets smallint[] := array[]::smallint[];
+    v_new_buckets smallint[] := array[]::smallint[];
 begin
     if old.status = 'completed' then
         v_old_buckets := forebay._buckets(old.finished_at - old.created_at, old.run_time, old.confidence);
