@@ -1,11 +1,13 @@
 """Answers that many pages share: made one at a time, used again until something changed."""
 
 import asyncio
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from hashlib import sha256
 
 from forebay_apps.live.hub import Hub
@@ -16,9 +18,10 @@ PATIENCE_SECONDS = 4.0  # then an older answer is given, if there is one
 GIVE_UP_SECONDS = 30.0  # longer than any statement: the line is dead, and the next one may work
 AT_ONCE = 8  # being made; further ones wait without a thread or a connection
 KEPT = 500
+AGO = re.compile(rb"(?<=>)[^<]*(?=</time>)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """What was found at one moment, and the version that this moment has."""
 
@@ -33,10 +36,10 @@ class Snapshot:
         """How many seconds ago the database was asked."""
         return time.monotonic() - self.began
 
-    @property
+    @cached_property
     def tag(self) -> str:
-        """The same for the same content."""
-        return f'"{sha256(self.body).hexdigest()[:20]}"'
+        """The same for the same content; how long ago something was, pages count themselves."""
+        return f'"{sha256(AGO.sub(b"", self.body)).hexdigest()[:20]}"'
 
 
 class Flight:
