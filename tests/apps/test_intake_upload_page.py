@@ -291,6 +291,22 @@ def test_a_line_that_broke_is_tried_again(
     assert len(stored(intake)) == 1
 
 
+def test_who_is_logged_out_logs_in_again_and_goes_on(
+    conn: psycopg.Connection, intake: Served, visit: Visit, complaints: Complaints
+) -> None:
+    """The page says so beside the file, which is sent from there once there is a session."""
+    complaints.expect("401")
+    page = visit(intake, "/", "mila")
+    cookies = page.context.cookies()
+    page.context.clear_cookies()
+    pick(page, ("a.pdf", a_pdf()))
+    assert words(page, "a.pdf") == "Your session has ended. Log in again to go on."
+    page.context.add_cookies(cookies)
+    page.get_by_role("button", name="Try a.pdf again").click()
+    expect(page.locator("[data-submit]")).to_have_text("Submit 1 document")
+    assert len(tasks_of(conn, submit(page))) == 1
+
+
 def test_what_is_too_large_is_not_even_sent(
     conn: psycopg.Connection, serve: Serve, visit: Visit
 ) -> None:

@@ -23,7 +23,7 @@ BATCHES = 30
 DOCUMENTS = 100
 """How many a page shows."""
 
-EXPLAINED = 20
+EXPLAINED = 10
 """Of how many it says in full why they wait: each costs some milliseconds."""
 
 MAX_ID = 2**63 - 1

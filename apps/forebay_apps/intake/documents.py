@@ -28,9 +28,6 @@ Number = Annotated[int, Path(ge=1, le=MOST_PAGES)]
 Shown = Annotated[int, Query(alias="page", ge=1, le=MOST_PAGES)]
 Turn = Literal["0", "90", "180", "270"]
 
-A_WHILE = {"Cache-Control": "private, max-age=600"}
-"""A document under a name never changes."""
-
 
 @router.page("/batches/{batch_id}/documents/{task_id}")
 def document(request: Request, db: Db, batch_id: Id, task_id: Id, shown: Shown = 1) -> Response:
@@ -75,7 +72,7 @@ def picture(
         raise Refusal(422, str(error)) from error
     except StorageError as error:
         raise Refusal(503 if error.may_pass else 404, str(error)) from error
-    return Response(png, media_type="image/png", headers=A_WHILE)
+    return Response(png, media_type="image/png")
 
 
 @router.get("/batches/{batch_id}/documents/{task_id}/original.pdf", response_model=None)

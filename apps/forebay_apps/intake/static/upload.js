@@ -125,6 +125,8 @@ function answered(entry, { status, response }) {
   if (status === 200 || status === 201) {
     entry.file = null;
     set(entry, "ready", response.pages === 1 ? "1 page" : `${response.pages} pages`, 1);
+  } else if (status === 401) {
+    breakOff(entry, response?.error ?? AWAY);
   } else if (!PASSING.has(status)) {
     refuse(entry, response?.error ?? "The server refused it. Reload the page, and try again.");
   } else if (entry.tries < TRIES) {
@@ -135,9 +137,13 @@ function answered(entry, { status, response }) {
       sendNext();
     }, WAITS[entry.tries - 1]);
   } else {
-    set(entry, "broken", AWAY, 0);
-    list.prepend(entry.row);
+    breakOff(entry, AWAY);
   }
+}
+
+function breakOff(entry, sentence) {
+  set(entry, "broken", sentence, 0);
+  list.prepend(entry.row);
 }
 
 function refuse(entry, sentence) {
