@@ -234,6 +234,43 @@ def test_everything_is_paused_and_resumed(
     assert "paused" not in {state.state for state in viewer.agent_status(conn)}
 
 
+def test_an_admin_defines_an_agent(
+    busy: Busy, orchestrator: Served, visit: Visit, connect: Connect, client: ClientOf
+) -> None:
+    """What is not touched stays as it was; operators may not."""
+    conn = connect("viewer")
+    (before,) = viewer.agent_status(conn, agents=["classify"])
+    page = visit(orchestrator, "/agents/one?agent=classify", "root")
+    page.get_by_role("link", name="Define…").click()
+    page.get_by_label("Tasks at once").fill("7")
+    page.get_by_role("button", name="Set").click()
+    expect(page.locator(".flash")).to_have_text("classify is set.")
+    (after,) = viewer.agent_status(conn, agents=["classify"])
+    assert after.max_concurrent_tasks == 7
+    kept = ("max_tpm", "max_rpm", "tpm_burst", "lease", "timeout", "backoff_base", "retention")
+    for name in (*kept, "is_fair_by_customer", "max_usd_per_day", "quota_names", "aging"):
+        assert getattr(after, name) == getattr(before, name), name
+    oscar = client(orchestrator, "oscar")
+    assert oscar.get("/agents/define?agent=classify").status_code == 403
+    assert oscar.post("/agents/define", data={"agent": "classify"}).status_code == 403
+
+
+def test_a_new_agent_starts_with_the_defaults(
+    orchestrator: Served, visit: Visit, connect: Connect, client: ClientOf
+) -> None:
+    """They are those of register_agent; a wrong value is told by its name."""
+    page = visit(orchestrator, "/agents/define", "root")
+    page.get_by_role("textbox", name="Name", exact=True).fill("brand new")
+    page.get_by_role("button", name="Set").click()
+    expect(page.locator("h1")).to_have_text("brand new")
+    (state,) = viewer.agent_status(connect("viewer"), agents=["brand new"])
+    assert (state.launcher, state.max_attempts, state.quota_names) == ("pull", 3, [])
+    root = client(orchestrator, "root")
+    answer = root.post("/agents/define", data={"agent": "x", "launcher": "pull", "max_rpm": "many"})
+    assert answer.status_code == 400
+    assert "is no number of its kind" in answer.text
+
+
 def test_what_another_site_sends_is_refused(
     busy: Busy, orchestrator: Served, client: ClientOf, connect: Connect
 ) -> None:

@@ -36,6 +36,7 @@ PAGES = {
     "act-all": "/act?act=cancel&all=1&status=enqueued&agent=parse_document",
     "pause": "/agents/pause?agent=classify",
     "resume": "/agents/resume",
+    "define": "/agents/define?agent=parse_document",
 }
 FOR_OPERATORS = [path for path in PAGES.values() if path.startswith(("/act", "/agents/pa"))]
 LONG = "W" * 200

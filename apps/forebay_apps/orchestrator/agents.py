@@ -68,7 +68,7 @@ def agent_gauges(request: Request, person: Viewer, db: Db, agent: str | None = N
         request,
         "gauges.html",
         agents=[_card(state) for state in states],
-        quotas=gauges.by_quota(quotas),
+        quotas=list(gauges.by_quota(quotas)),
         may_act=person.may("operator"),
     )
 

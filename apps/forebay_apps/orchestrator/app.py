@@ -14,6 +14,7 @@ from forebay_apps.orchestrator import (
     batches,
     callbacks,
     compute,
+    define,
     monitoring,
     overview,
     system,
@@ -33,7 +34,7 @@ NAV = (
     ("Audit", "/audit"),
     ("System", "/system"),
 )
-PAGES = (overview, acting, tasks, task, agents, batches, attempts, audit, system)
+PAGES = (overview, acting, tasks, task, agents, define, batches, attempts, audit, system)
 
 
 def create_app(variables: Mapping[str, str] = os.environ, *, with_daemon: bool = False) -> FastAPI:
