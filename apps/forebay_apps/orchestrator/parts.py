@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from forebay.settings import DATABASE_URL
 from forebay_apps.orchestrator import callbacks, monitoring
 from forebay_apps.orchestrator.announce import Announcer
 from forebay_apps.orchestrator.compute import ComputeCost
@@ -22,8 +21,5 @@ def add_parts(app: FastAPI, *, with_daemon: bool) -> list[Part]:
     state.metrics_token = monitoring.read_token(state.variables)
     state.compute = ComputeCost.of(state.variables, state.connections, state.hub.changed_elsewhere)
     announcer = Announcer.of(state.variables, state.connections)
-    state.daemon = None
-    if with_daemon:
-        where = {DATABASE_URL: state.database.conninfo}
-        state.daemon = Supervisor({**state.variables, **where})
+    state.daemon = Supervisor(state.variables) if with_daemon else None
     return [part for part in (announcer, state.daemon) if part]
