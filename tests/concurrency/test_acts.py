@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from concurrency.stage import Act, Stage, dequeue
+from concurrency.test_notify import Ear
 from forebay.calls import agent as report
 from forebay.calls import operator, viewer
 from forebay.errors import MatchChangedError
@@ -110,3 +111,14 @@ def test_a_task_that_comes_to_match_meanwhile_is_left_alone(stage: Stage) -> Non
         holding.commit()
         assert future.result() == [EffectCount("cancelled", 2)]
     assert stage.task(later).status == "enqueued"
+
+
+def test_a_note_wakes_displays_and_nobody_else(stage: Stage) -> None:
+    """A note that stands somewhere is shown at once; one on no task is silence."""
+    stage.agent()
+    (task_id,) = stage.enqueue()
+    ear = Ear(stage)
+    operator.annotate(stage.db, task_ids=[0], note="n")
+    assert not ear.heard()
+    operator.annotate(stage.db, task_ids=[task_id], note="n")
+    assert set(ear.heard()) == {"changes"}
