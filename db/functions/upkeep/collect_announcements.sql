@@ -12,12 +12,14 @@ as $function$
 --
 -- Told once each, when it begins: agent.paused, waiting.too_long (the oldest task of an agent waits for longer than
 -- p_oldest_waiting), spend_cap.reached (of an agent or a customer, on a day) and batch.done (each time a batch gets done).
--- What is not called sent within a minute is handed out again, to whoever asks; so the receiver has to know it by its id.
+-- Pauses that a provider asks for within 5 minutes of one another are told as one. What is not called sent within a minute is
+-- handed out again, to whoever asks; so the receiver has to know it by its id.
 --
 -- Returns    one row an announcement, oldest first
 -- Writes     forebay.announcements, forebay.announcement_marks
 -- Locks      the announcements, skipping what somebody else holds
 -- Errors     22023  p_oldest_waiting is null or not above 0, or p_limit is not from 1 to 1,000
+--            25001  the transaction is not READ COMMITTED
 -- Called by  forebay_upkeep
 declare
     v_now timestamptz;
@@ -26,6 +28,7 @@ begin
         raise exception 'p_oldest_waiting must be above 0' using errcode = '22023';
     end if;
     perform forebay._require_between(p_limit, 'p_limit', 1, 1000);
+    perform forebay._require_read_committed('collect_announcements');
     perform forebay._note_announcements(forebay._exact(p_oldest_waiting));
     v_now := forebay._now();
     return query
