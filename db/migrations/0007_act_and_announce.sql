@@ -1,7 +1,7 @@
 -- What operators look at and act on: lists that stay quick with millions of tasks, and what has to be announced.
 --
 -- requires  0006_take_uploads
--- locks     tasks and task_attempts, for as long as it takes to build seven indexes
+-- locks     tasks, task_attempts, batches and audit_log, for as long as it takes to build ten indexes
 -- rewrites  no table
 -- breaks    drivers before 0.3.0: list_tasks, task_detail and health have more columns
 -- revert    revert/0007_act_and_announce.sql
