@@ -43,7 +43,7 @@ def duration(value: timedelta | float | None) -> str:
         return UNKNOWN
     seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
     sign, seconds = (MINUS if seconds < 0 else ""), abs(seconds)
-    if seconds < 1:
+    if seconds < 0.9995:
         return f"{sign}{seconds * 1000:.0f} ms"
     if seconds < 59.95:
         return f"{sign}{seconds:.1f}".removesuffix(".0") + " s"
