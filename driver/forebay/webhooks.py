@@ -160,7 +160,7 @@ def _failure(request: urllib.request.Request, seconds: float) -> NotDelivered | 
                 is_final=is_final,
                 retry_after=_retry_after(error.headers),
             )
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, ValueError) as error:  # ValueError: of a host's odd name
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         return NotDelivered(f"the receiver cannot be reached ({reason})", is_final=False)
 

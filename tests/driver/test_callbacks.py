@@ -194,6 +194,16 @@ def test_a_slow_receiver_costs_a_bounded_time(monkeypatch: pytest.MonkeyPatch, k
         assert time.monotonic() - began < 4
 
 
+@pytest.mark.parametrize("host", ["ä" * 64, "a b", "127.0.0.1:1", "name.invalid", "[::1]:1"])
+def test_an_address_that_leads_nowhere_is_a_sentence(
+    host: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever is wrong with it, the log says so, and nothing is raised."""
+    assert not sender(f"http://{host}/", patience=0.1).send(EVENT)
+    (record,) = caplog.records
+    assert "cannot be reached" in str(vars(record))
+
+
 def test_both_secrets_sign() -> None:
     """Sender and receiver may be given the new secret in any order."""
     for secret in (SECRET, OTHER_SECRET):
