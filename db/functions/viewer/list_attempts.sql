@@ -11,7 +11,6 @@ create or replace function forebay.list_attempts(
     stable
     security definer
     set search_path = pg_catalog, pg_temp
-    set plan_cache_mode = force_custom_plan
 as $function$
 -- List attempts that did not end well, newest first, a page at a time: the next page is that before the last id of this one.
 --
@@ -23,12 +22,11 @@ as $function$
 --            QF301  no such agent
 -- Called by  forebay_viewer
 declare
-    v_agents    text[] := p_agents;
     v_before    bigint := coalesce(p_before_attempt_id, 9223372036854775807);
     v_before_at timestamptz := timestamptz 'infinity';
 begin
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
-    perform forebay._require_agents(v_agents);
+    perform forebay._require_agents(p_agents);
     if p_statuses is null or not p_statuses <@ '{failed,released,lost,superseded,cancelled}'::text[] then
         raise exception 'p_statuses must hold failed, released, lost, superseded or cancelled' using errcode = '22023';
     end if;
@@ -46,22 +44,7 @@ begin
         case when a.is_usage_known or a.used_calls > 0 then a.used_output_tokens end,
         case when a.is_usage_known or a.used_calls > 0 then a.used_cached_tokens end,
         a.is_usage_known, a.cost_usd, a.is_cost_known, t.status, t.batch_id, t.customer
-    from (
-        select newest.*
-        from (select distinct w.status from unnest(p_statuses) as w (status)) as words
-        cross join lateral (
-            select s.* from forebay.task_attempts as s
-            where s.status = words.status and s.status in ('failed', 'released', 'lost', 'superseded', 'cancelled')
-                and (v_agents is null or s.agent = any(v_agents))
-                and (p_from is null or s.started_at >= p_from)
-                and (p_to is null or s.started_at < p_to)
-                and (s.started_at, s.attempt_id) < (v_before_at, v_before)
-            order by s.started_at desc, s.attempt_id desc
-            limit p_limit
-        ) as newest
-        order by newest.started_at desc, newest.attempt_id desc
-        limit p_limit
-    ) as a
+    from forebay._page_of_attempts(p_statuses, p_agents, p_from, p_to, v_before_at, v_before, p_limit) as a
     inner join forebay.tasks as t on t.task_id = a.task_id
     order by a.started_at desc, a.attempt_id desc;
 end;
