@@ -119,7 +119,7 @@ def test_a_chart_has_gaps_where_nothing_is_known() -> None:
 def test_a_chart_escapes_nothing_and_says_no_more_than_it_draws() -> None:
     """The figure is data for an attribute, which the template escapes."""
     figure = json.loads(charts.over_time([point(0, failed=1)])[0].figure)
-    assert set(figure) == {"kind", "unit", "x", "series", "links"}
+    assert set(figure) == {"kind", "unit", "x", "series", "links", "widths"}
 
 
 def test_the_addresses_of_runs_and_traces_are_made_of_settings() -> None:

@@ -42,7 +42,10 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart; labels are its x as a person reads them, links where a click on a point leads."""
+    """A chart; labels are its x as a person reads them, links where a click on a point leads.
+
+    widths are those of bars that begin at x, in milliseconds: the first step may be a part of one.
+    """
 
     key: str
     title: str
@@ -53,11 +56,12 @@ class Chart:
     series: list[Series]
     first: str = "from (UTC)"
     links: list[str] | None = None
+    widths: list[float] | None = None
 
     @property
     def figure(self) -> str:
         """Return what charts.js draws, as JSON."""
-        shown = ("kind", "unit", "x", "series", "links")
+        shown = ("kind", "unit", "x", "series", "links", "widths")
         return json.dumps({name: value for name, value in asdict(self).items() if name in shown})
 
     @property
@@ -136,6 +140,7 @@ def _timed(
         x=[point.starts_at.isoformat() for point in points],
         labels=[_moment(point.starts_at, is_daily=is_daily) for point in points],
         series=[replace(each, is_dashed=each.name == "p95") for each in series],
+        widths=[step.total_seconds() * 1000 for step in steps],
     )
 
 

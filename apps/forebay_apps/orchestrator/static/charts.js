@@ -28,7 +28,8 @@ function trace(figure, series) {
   };
   const ink = colour(series.colour);
   if (figure.kind === "bars" || figure.kind === "histogram") {
-    return { ...shared, type: "bar", textposition: "none", marker: { color: ink } };
+    const place = figure.widths && { offset: 0, width: figure.widths.map((width) => 0.86 * width) };
+    return { ...shared, ...place, type: "bar", textposition: "none", marker: { color: ink } };
   }
   if (figure.kind === "dots") {
     return { ...shared, type: "scatter", mode: "markers", marker: { color: ink, size: 7, opacity: 0.75 } };
