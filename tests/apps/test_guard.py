@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import psycopg
@@ -52,6 +54,26 @@ def routes(served: Served) -> list[tuple[str, str]]:
         elif inner := getattr(route, "original_router", None):
             pending += inner.routes
     return found
+
+
+def test_no_spelling_of_an_address_opens_a_door(door: Served) -> None:
+    """What is open is what the path is, not what it looks like or what a header adds to it."""
+    where = urlsplit(door.url)
+    for target, host in (
+        ("/rules?/healthz", where.netloc),
+        ("/rules%3F/healthz", where.netloc),
+        ("/login/../rules", where.netloc),
+        ("/static/../rules", where.netloc),
+        ("/loginx", where.netloc),
+        ("//rules", where.netloc),
+        ("/rules", "x/healthz?"),
+        ("/rules", "x/static/#"),
+        ("/rules;/static/", where.netloc),
+    ):
+        with socket.create_connection((where.hostname, where.port)) as line:
+            line.sendall(f"GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            status = line.recv(64).decode().split()[1]
+        assert status in ("400", "401", "404"), (target, host, status)
 
 
 def test_healthz_is_open_and_says_nothing(door: Served) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from fastapi import Request
 from starlette.responses import HTMLResponse, Response
@@ -30,12 +30,12 @@ async def answer(request: Request, make: Handler, *, is_personal: bool) -> Respo
         return await make(request)
     person: Person = request.state.person
     seen_by = person if is_personal else Person("", person.role)
-    address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    query = tuple(sorted(parse_qsl(request.url.query, keep_blank_values=True)))
+    path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
+    asked = tuple(sorted(parse_qsl(query, keep_blank_values=True)))
     snapshots: Snapshots = request.app.state.snapshots
     try:
         found = await snapshots.answer(
-            (request.url.path, query, seen_by), lambda: _made(request, address, seen_by)
+            (path, asked, seen_by), lambda: _made(request, path, query, seen_by)
         )
     except Failed as failure:
         return _copy(failure.response)
@@ -44,26 +44,29 @@ async def answer(request: Request, make: Handler, *, is_personal: bool) -> Respo
 
 async def ask(request: Request, address: str) -> Response:
     """Return what this app answers to a fragment's address, for the person of the request."""
-    return await _call(request, address, request.state.person, is_inner=False)
+    parts = urlsplit(address)
+    person = request.state.person
+    return await _call(request, unquote(parts.path), parts.query, person, is_inner=False)
 
 
-async def _made(request: Request, address: str, person: Person) -> bytes:
-    response = await _call(request, address, person, is_inner=True)
+async def _made(request: Request, path: str, query: str, person: Person) -> bytes:
+    response = await _call(request, path, query, person, is_inner=True)
     if response.status_code >= 400:
         raise Failed(response)
     return bytes(response.body)
 
 
-async def _call(request: Request, address: str, person: Person, *, is_inner: bool) -> Response:
+async def _call(
+    request: Request, path: str, query: str, person: Person, *, is_inner: bool
+) -> Response:
     """Ask this app's router; the request that it sees has nothing of the browser's but the host."""
-    parts = urlsplit(address)
     kept = ("type", "asgi", "http_version", "scheme", "server", "client", "root_path", "app")
     scope: dict[str, Any] = {name: request.scope[name] for name in kept if name in request.scope}
     scope |= {
         "method": "GET",
-        "path": unquote(parts.path),
-        "raw_path": parts.path.encode(),
-        "query_string": parts.query.encode(),
+        "path": path,
+        "raw_path": quote(path).encode(),
+        "query_string": query.encode("latin-1"),
         "headers": [(b"host", request.headers.get("host", "").encode()), (b"x-forebay-live", b"1")],
         "state": {"person": person},
         "starlette.exception_handlers": request.scope.get("starlette.exception_handlers"),

@@ -15,7 +15,8 @@ from forebay_apps.web.people import Person, Role
 from forebay_apps.web.rendering import LIVE_HEADER, problem_response
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-OPEN = ("/healthz", "/static/", "/login")
+OPEN = ("/healthz", "/login")
+STATIC = "/static/"
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:;"
@@ -34,7 +35,7 @@ ELSEWHERE = Problem(403, "Not allowed", "This request came from another site: no
 class Guard:
     """ASGI middleware: identify the person, refuse strangers and cross-site requests.
 
-    Open are the paths of OPEN and `open_paths`, which answer for themselves. Whatever changes
+    Open are OPEN, static files and `open_paths`, which answer for themselves. Whatever changes
     something makes the pages that are open fetch anew.
     """
 
@@ -68,14 +69,14 @@ class Guard:
 
     def _refusal(self, request: Request) -> Response | None:
         """Return the answer to who may not come in; else note the person in the request's state."""
-        path = request.url.path
+        path: str = request.scope["path"]  # what routes see, whatever the address looks like
         if path in self._machines:
             return None
         if request.method not in SAFE and not is_same_origin(request):
             return problem_response(request, ELSEWHERE)
         person = request.app.state.identification.identify(request)
         request.state.person = person
-        if path.startswith(OPEN):
+        if path in OPEN or path.startswith(STATIC):
             return None
         if person is None:
             return _stranger(request)
@@ -113,9 +114,9 @@ def _stranger(request: Request) -> Response:
     is_page = request.method == "GET" and "text/html" in request.headers.get("Accept", "")
     if not is_page or LIVE_HEADER in request.headers:
         return problem_response(request, LOG_IN)
-    wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    query = "" if wanted == "/" else f"?next={quote(wanted)}"
-    return RedirectResponse(f"/login{query}", 303)
+    path, query = quote(request.scope["path"]), request.scope["query_string"].decode("latin-1")
+    wanted = path + (f"?{query}" if query else "")
+    return RedirectResponse("/login" if wanted == "/" else f"/login?next={quote(wanted)}", 303)
 
 
 Viewer = Annotated[Person, Depends(requires("viewer"))]

@@ -68,7 +68,7 @@ def problem_response(request: Request, found: Problem) -> Response:
     """Answer with a problem: as JSON, as a part of a page, or as a page."""
     headers = {"Retry-After": "5"} if found.status in (429, 503) else None
     accepted = request.headers.get("Accept", "")
-    if request.url.path.startswith("/api/") or accepted.startswith("application/json"):
+    if request.scope["path"].startswith("/api/") or accepted.startswith("application/json"):
         return JSONResponse({"error": found.sentence}, found.status, headers)
     is_part = LIVE_HEADER in request.headers
     template = "problem_part.html" if is_part else "problem.html"
