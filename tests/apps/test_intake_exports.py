@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forebay.rows import BatchOutlook, BatchResult
@@ -121,6 +121,7 @@ def test_what_is_harmless_stays_as_it_is(value: str) -> None:
     assert exports.cell(value) == value
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_cell_never_begins_a_formula(value: str) -> None:
     """Whatever it holds, the first character that is no space is harmless, or it is a number."""
@@ -136,6 +137,7 @@ JSON = st.recursive(
 NAMES = ("fields", "evidence", "lines", "tables", "pages", "notes", "text", "page_count")
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(NAMES), JSON))
 def test_a_result_of_any_shape_is_shown_and_exported(result: dict[str, object]) -> None:
     """Agents are other people's programs: what they return never breaks a page or a download."""
