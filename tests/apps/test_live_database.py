@@ -146,6 +146,21 @@ def test_nt4_a_line_that_is_silently_dead_is_found_out_and_replaced(
     wait_until(lambda: (answer := board(vic)).status_code == 200 and tasks(answer) == 1)
 
 
+def test_nobody_is_given_a_connection_whose_line_is_dead(half_open: tuple[Served, Relay]) -> None:
+    """It is tried before, for a moment only, and replaced."""
+    served, relay = half_open
+    connections = served.app.state.connections
+
+    def ask() -> int:
+        with connections.as_role("viewer") as conn:
+            return int(conn.info.backend_pid)
+
+    with ThreadPoolExecutor(1) as pool:
+        before = pool.submit(ask).result()
+        relay.go_dead()
+        assert pool.submit(ask).result(20) != before
+
+
 def test_a_query_on_a_line_that_dies_does_not_block_its_page_for_ever(
     half_open: tuple[Served, Relay], client: ClientOf, superuser: psycopg.Connection
 ) -> None:
@@ -290,8 +305,9 @@ def test_where_there_is_no_room_for_another_stream_pages_poll(
 
 def test_what_one_person_sees_is_never_given_to_another(kit: Served, client: ClientOf) -> None:
     """Answers that depend on the person are kept by person and role; others know no name."""
+    people = {name: client(kit, name) for name in ("vic", "oscar", "mila")}
     for name, role in (("vic", "viewer"), ("oscar", "operator"), ("vic", "viewer")):
-        assert f"For {name}, {role}" in client(kit, name).get("/mine").text
-    assert client(kit, "mila").get("/board/now").status_code == 403
-    assert client(kit, "vic").get("/board/now").status_code == 200
-    assert client(kit, "mila").get("/board/now").status_code == 403
+        assert f"For {name}, {role}" in people[name].get("/mine").text
+    assert people["mila"].get("/board/now").status_code == 403
+    assert people["vic"].get("/board/now").status_code == 200
+    assert people["mila"].get("/board/now").status_code == 403
