@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import sql
 from pytest_pgtap.plugin import PgTapFile
 from pytest_postgresql import factories
 from pytest_postgresql.executors import NoopExecutor
@@ -19,7 +20,7 @@ from pytest_postgresql.janitor import DatabaseJanitor
 
 from support import pgtap
 from support.clock import Clock
-from support.server import INSTALLER, TestServer, login_role, running_server
+from support.server import INSTALLER, TestServer, drop_database, login_role, running_server
 
 SQL_TESTS = Path(__file__).parent / "sql"
 
@@ -51,15 +52,19 @@ def _install(*, host: str, port: int, user: str, dbname: str, **_: object) -> No
 
 
 template = factories.postgresql_noproc(depends_on="server", dbname="forebay_test", load=[_install])
-clone = factories.postgresql("template")
 
 
 @pytest.fixture
-def superuser(clone: psycopg.Connection) -> psycopg.Connection:
+def superuser(server: TestServer, template: NoopExecutor) -> Iterator[psycopg.Connection]:
     """Connect as the cluster's superuser to the test's database. For set-up, not for assertions."""
-    clone.autocommit = True
-    clone.execute(f"alter database {clone.info.dbname} owner to {INSTALLER}")
-    return clone
+    name, source = map(sql.Identifier, (template.dbname, template.template_dbname))
+    create = sql.SQL("create database {} template {} owner {}")
+    with server.superuser() as conn:
+        conn.execute(create.format(name, source, sql.Identifier(INSTALLER)))
+    with server.superuser(template.dbname) as superuser:
+        yield superuser
+    with server.superuser() as conn:
+        drop_database(conn, template.dbname)
 
 
 @pytest.fixture

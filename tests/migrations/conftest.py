@@ -13,7 +13,7 @@ from psycopg import sql
 
 from forebay.embedded import binaries
 from migrations.tree import Tree
-from support.server import INSTALLER, TestServer, running_server
+from support.server import INSTALLER, TestServer, drop_database, running_server
 
 NewDatabase = Callable[..., str]
 Psql = Callable[[str, Path], subprocess.CompletedProcess[str]]
@@ -51,9 +51,7 @@ def new_database(cluster: TestServer) -> Iterator[NewDatabase]:
     yield new_database
     with cluster.superuser() as conn:
         for name in made:
-            conn.execute(
-                sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name))
-            )
+            drop_database(conn, name)
 
 
 _numbers = count(1)

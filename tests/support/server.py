@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from forebay.embedded import SUPERUSER, Server
 SHARED_MEMORY = Path("/dev/shm")
 ROOM_WANTED = 512 * 1024**2
 INSTALLER = "forebay_dba"
+LOOKS = 1000
 CALLERS = ("submitter", "worker", "agent", "operator", "viewer", "reader", "upkeep")
 SETTINGS = {
     "max_connections": "200",
@@ -66,6 +68,21 @@ def running_server() -> Iterator[TestServer]:
     finally:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def drop_database(conn: psycopg.Connection, name: str) -> None:
+    """Drop a database, unless a test has done so, and end what is still connected to it."""
+    if conn.execute("select from pg_database where datname = %s", [name]).fetchone() is None:
+        return
+    database = sql.Identifier(name)
+    conn.execute(sql.SQL("alter database {} allow_connections false").format(database))
+    connected = sql.SQL(" from pg_stat_activity where datname = {}").format(sql.Literal(name))
+    conn.execute(sql.SQL("select pg_terminate_backend(pid)") + connected)
+    for _ in range(LOOKS):  # while a session ends, the server's own `force` looks every 100 ms
+        if conn.execute(sql.SQL("select") + connected).fetchone() is None:
+            break
+        time.sleep(0.002)
+    conn.execute(sql.SQL("drop database {} with (force)").format(database))
 
 
 def login_role(conn: psycopg.Connection, *callers: str) -> str:
