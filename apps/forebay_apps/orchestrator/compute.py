@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Annotated
 
 from fastapi import Form, Request, Response
-from forebay.compute import refresh_local
 
+from forebay.compute import refresh_local
 from forebay.logs import EventLog
 from forebay.settings import number, text
 from forebay_apps.web.database import Connections
