@@ -71,6 +71,19 @@ USE_COLUMNS = (
     "used_calls",
     "is_usage_known",
 )
+SUMS = ("used_input_tokens", "used_output_tokens", "used_cached_tokens")
+MEASURED = {
+    *SUMS,
+    "cost_usd",
+    "ended_attempts",
+    "measured_attempts",
+    "priced_attempts",
+    "costed_attempts",
+    "provisional_attempts",
+    "run_time",
+    "compute_usd",
+}
+"""What a task's row has of its attempts: usage may be reported after the task has ended."""
 REFUSAL_COLUMNS = ("in_flight", "share")
 REFUSAL_TIMES = ("paused_until", "lowered_at")
 
@@ -182,10 +195,14 @@ def rules(before: Row, after: Row) -> None:
     for task in after["tasks"]:
         assert is_open[task["task_id"]] == (task["status"] == "processing")
         assert task["attempt_count"] <= task["attempt_no"] == claims[task["task_id"]]
+        of_task = [a for a in attempts if a["task_id"] == task["task_id"]]
+        for column in SUMS:
+            assert task[column] == sum(a[column] for a in of_task)
+        assert task["ended_attempts"] == len([a for a in of_task if a["finished_at"] is not None])
     old = {t["task_id"]: t for t in before["tasks"]}
     for task in after["tasks"]:
         was = old.get(task["task_id"])
-        if was and was["status"] in TERMINAL and was != task:
+        if was and was["status"] in TERMINAL and _decided(was) != _decided(task):
             assert was["status"] != "completed"
             assert (task["status"], task["attempt_count"]) == ("enqueued", 0)
 
@@ -194,3 +211,8 @@ def rules(before: Row, after: Row) -> None:
     for agent in after["agents"]:
         limit = agent["effective_concurrent_tasks"]
         assert limit is None or has[agent["agent"]] <= max(limit, had[agent["agent"]])
+
+
+def _decided(task: Row) -> Row:
+    """Return a task's row without what it has of its attempts."""
+    return {column: value for column, value in task.items() if column not in MEASURED}
