@@ -11,6 +11,7 @@ from typing import Any
 
 from forebay.rows import BatchOutlook, BatchResult
 from forebay_agents.findings import NAMES
+from forebay_apps.intake.findings import Findings
 from forebay_apps.intake.naming import name_of
 
 BOM = "\ufeff"
@@ -93,15 +94,15 @@ def _batch(batch: BatchOutlook) -> dict[str, Any]:
 
 
 def _document_row(row: BatchResult) -> dict[str, Any]:
-    result = row.result or {}
+    findings = Findings(row.result)
     return {
-        **_fields(result),
+        **{field.name: field.value for field in findings.fields},
         "document": name_of(row.payload),
         "task_id": row.task_id,
         "state": row.status,
         "confidence": row.confidence,
-        "pages": result.get("page_count"),
-        "notes": " ".join(map(str, result.get("notes") or [])),
+        "pages": findings.page_count,
+        "notes": " ".join(findings.notes),
         "error": (row.error or {}).get("message"),
         "input_tokens": row.used_input_tokens,
         "output_tokens": row.used_output_tokens,
@@ -111,22 +112,14 @@ def _document_row(row: BatchResult) -> dict[str, Any]:
     }
 
 
-def _fields(result: Mapping[str, Any]) -> dict[str, Any]:
-    fields = result.get("fields")
-    return {name: fields.get(name) for name in NAMES} if isinstance(fields, dict) else {}
-
-
 def _line_rows(row: BatchResult) -> Iterator[dict[str, Any]]:
-    lines = (row.result or {}).get("lines")
-    for number, line in enumerate(lines if isinstance(lines, list) else [], 1):
-        if isinstance(line, dict):
-            said = {name: line.get(name) for name in LINES}
-            yield {
-                **said,
-                "document": name_of(row.payload),
-                "task_id": row.task_id,
-                "line": number,
-            }
+    for number, line in enumerate(Findings(row.result).lines, 1):
+        yield {
+            **line,
+            "document": name_of(row.payload),
+            "task_id": row.task_id,
+            "line": number,
+        }
 
 
 def _table(columns: tuple[str, ...], rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:

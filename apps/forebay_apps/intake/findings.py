@@ -69,7 +69,7 @@ class Findings:
     def __init__(self, result: Mapping[str, Any] | None) -> None:
         self._result = result or {}
         self.fields = list(self._fields())
-        self.lines = [line for line in self._objects("lines") if line.get("description")]
+        self.lines = self._objects("lines")
         self.tables = list(self._tables())
         self.notes = [str(note) for note in self._list("notes")]
         self.text = str(self._result.get("text") or "")
@@ -89,7 +89,9 @@ class Findings:
         return [field for field in self.fields if field.page == number and field.box]
 
     def _fields(self) -> Iterator[Field]:
-        values, evidence = self._object("fields"), self._object("evidence")
+        evidence = self._object("evidence")
+        found = self._object("fields").items()
+        values = {name: value for name, value in found if value is not None}
         order: dict[str, int] = {name: place for place, name in enumerate(NAMES)}
         for name in sorted(values, key=lambda name: order.get(name, len(order))):
             seen = evidence.get(name)
