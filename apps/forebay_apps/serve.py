@@ -1,5 +1,6 @@
 """Serve one of the apps with uvicorn, and stop within 3 seconds also while streams are open."""
 
+import gc
 import signal
 import socket
 from types import FrameType
@@ -70,3 +71,4 @@ def serve(app: FastAPI, at: socket.socket) -> None:
     log.info("serving", app=app.state.site.name, host=host, port=port)
     server(app).run(sockets=[at])
     log.info("stopped", app=app.state.site.name)
+    gc.freeze()  # looking through all that was loaded would take longer than all of the above

@@ -336,3 +336,24 @@ def test_every_kind_of_page_reads_well(
     work()
     page = visit(kit, path)
     look(page, f"kit{path.replace('/', '-')}")
+
+
+def test_a_row_whose_neighbours_leave_stays_where_it_is(kit: Served, visit: Visit) -> None:
+    """Moving it would take its focus, in browsers that cannot move without that."""
+    page = visit(kit, "/empty")
+    found = page.evaluate(
+        """async () => {
+            delete Element.prototype.moveBefore;
+            const { morph } = await import("/static/morph.js");
+            const list = document.querySelector("main");
+            const row = (id) => `<p id="${id}"><a href="#">${id}</a></p>`;
+            const rows = (...ids) => ids.map(row).join("");
+            list.innerHTML = rows("a", "b", "c", "d");
+            list.querySelector("#c a").focus();
+            const wanted = document.createElement("template");
+            wanted.innerHTML = rows("x", "c", "d", "e");
+            morph(list, wanted.content);
+            return [document.activeElement.textContent, list.textContent];
+        }"""
+    )
+    assert found == ["c", "xcde"]

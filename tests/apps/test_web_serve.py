@@ -8,14 +8,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
 from apps.support.hints import listening_to, wait_until
 from apps.support.people import PASSWORD
+from forebay_apps.web.database import STATEMENT_SECONDS
 from forebay_apps.web.users import Users
 from support.cli import Cli
 
@@ -71,6 +74,26 @@ def test_it_stops_when_asked_though_streams_are_open(role_dsn: DSN, tmp_path: Pa
         events = [line["event"] for line in lines(tmp_path)]
         assert events[-1] == "stopped"
         assert not [line for line in lines(tmp_path) if line["level"] == "error"], said(tmp_path)
+
+
+def test_it_stops_though_the_database_does_not_answer(
+    role_dsn: DSN, tmp_path: Path, superuser: psycopg.Connection
+) -> None:
+    """What is being asked is cancelled: its thread would keep the process until it times out."""
+    variables = {"FOREBAY_LOGIN": "proxy", "FOREBAY_TRUSTED_PROXIES": "127.0.0.1"}
+    variables |= {"FOREBAY_VIEWERS": "*", "FOREBAY_DATABASE_URL": role_dsn("all")}
+    waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
+    with (
+        psycopg.connect(superuser.info.dsn) as locker,
+        serving("orchestrator", tmp_path, **variables) as (process, url),
+        ThreadPoolExecutor(1) as pool,
+    ):
+        locker.execute("lock table forebay.tasks in access exclusive mode")
+        asked = pool.submit(httpx.get, f"{url}/tasks/list", headers={"X-Forwarded-User": "vic"})
+        wait_until(lambda: superuser.execute(waiting).fetchone() == (1,))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(STATEMENT_SECONDS - 3) == 0
+        asked.exception()
 
 
 def test_intake_is_served_too(role_dsn: DSN, tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """How the apps reach the database: a small pool for each of its roles, and who may use which."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from threading import Lock
 from typing import Annotated, Any
 
+import psycopg
 from fastapi import Depends, Request
 from psycopg import Connection
 from psycopg_pool import ConnectionPool
@@ -39,16 +40,24 @@ class Connections:
             database, connect_timeout=5, tcp_timeout=10, statement_timeout=STATEMENT_SECONDS
         )
         self._pools: dict[str, Pool] = {}
+        self._in_use: set[Connection[Any]] = set()
         self._lock = Lock()
 
     @contextmanager
     def as_role(self, role: str) -> Iterator[Connection[Any]]:
         """Give a connection that acts as forebay_<role>; every call commits by itself."""
         with self._pool(role).connection() as connection, cut_off(connection, LOST_SECONDS):
-            yield connection
+            self._in_use.add(connection)
+            try:
+                yield connection
+            finally:
+                self._in_use.discard(connection)
 
     def close(self) -> None:
-        """Close every connection."""
+        """Close every connection; what is being asked on one is cancelled."""
+        for connection in list(self._in_use):
+            with suppress(psycopg.Error):
+                connection.cancel_safe(timeout=CLOSE_SECONDS)
         with self._lock:
             for pool in self._pools.values():
                 pool.close(CLOSE_SECONDS)
