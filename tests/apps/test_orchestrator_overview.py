@@ -115,7 +115,7 @@ def test_charts_are_drawn_and_can_be_read_without_them(
     page = visit(orchestrator, "/?range=all", "vic")
     expect(page.locator(".plot svg.main-svg").first).to_be_visible()
     assert page.locator(".plot .js-plotly-plot, .plot.js-plotly-plot").count() == 6
-    page.get_by_text("As a table").first.click()
+    page.locator("#table-confidence > summary").click()
     expect(page.get_by_role("region", name="Confidence, as a table")).to_be_visible()
 
 
@@ -125,7 +125,7 @@ def test_everything_is_there_without_javascript(
     """Figures and tables are in the page, and tables open."""
     page = visit(orchestrator, "/?range=all", "vic", java_script_enabled=False)
     assert int(_numbers(page)["completed"]) > 60
-    page.get_by_text("As a table").first.click()
+    page.locator("#table-confidence > summary").click()
     expect(page.get_by_role("region", name="Confidence, as a table")).to_be_visible()
 
 
@@ -135,7 +135,7 @@ def test_the_overview_goes_on_by_itself(
     """An act elsewhere shows without a reload, and an opened table stays open."""
     page = visit(orchestrator, "/?range=all", "vic")
     before = int(_numbers(page)["cancelled"])
-    page.get_by_text("As a table").first.click()
+    page.locator("#table-confidence > summary").click()
     oscar = client(orchestrator, "oscar")
     oscar.post("/act", data={"act": "cancel", "task": [str(busy.waiting), str(busy.delayed)]})
     expect(page.locator("a.tile-cancelled .value")).to_have_text(str(before + 2))

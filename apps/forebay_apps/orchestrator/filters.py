@@ -81,6 +81,18 @@ class Filters:
         """Tell whether everything matches."""
         return replace(self, range=ALL) == Filters() and (self.range == ALL or self.has_times)
 
+    @property
+    def more(self) -> list[str]:
+        """Return in short what is set of the filters that a form keeps folded."""
+        said = list(self.customers)
+        if self.has_times:
+            said.append("times")
+        if self.batch_id is not None:
+            said.append(f"batch {self.batch_id}")
+        if self.max_confidence is not None:
+            said.append(f"confidence ≤ {self.max_confidence}")
+        return said
+
     def fixed(self) -> Filters:
         """Return the same with the times that the range means at this moment."""
         if self.has_times or self.range == ALL:

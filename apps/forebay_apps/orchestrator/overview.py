@@ -76,15 +76,9 @@ def _plotly() -> bytes:
 
 @router.fragment("/overview/figures", is_personal=False)
 def figures(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
-    """Show the sums, and how sure the results are."""
+    """Show the sums."""
     with db.viewer() as conn:
         report = viewer.metrics(conn, **filters.figures())
-        documents = viewer.list_tasks(
-            conn,
-            **filters.figures() | {"statuses": ["completed"]},
-            limit=MOST_DOCUMENTS,
-        )
-    are_wanted = not filters.statuses or "completed" in filters.statuses
     return fragment(
         request,
         "overview_figures.html",
@@ -93,8 +87,6 @@ def figures(request: Request, person: Viewer, db: Db, filters: Filtered) -> Resp
         coverage=lambda known, words: _coverage(known, report.ended_attempts, words),
         share_of_all=lambda count: _share_of_all(report, count),
         tasks_url=lambda status: f"/tasks?{filters.query(statuses=(status,))}",
-        confidence=charts.confidence_counts(report),
-        documents=charts.confidence_of_each(documents if are_wanted else []),
         compute=request.app.state.compute.state,
         here=f"/?{filters.query()}",
     )
@@ -105,7 +97,25 @@ def series(request: Request, person: Viewer, db: Db, filters: Filtered) -> Respo
     """Show the figures over time."""
     with db.viewer() as conn:
         points = viewer.metric_series(conn, **filters.figures())
-    return fragment(request, "overview_series.html", charts=charts.over_time(points))
+    return fragment(request, "overview_charts.html", charts=charts.over_time(points))
+
+
+@router.fragment("/overview/confidence", is_personal=False)
+def confidence(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
+    """Show how sure the results are: all of them, and each of the latest."""
+    with db.viewer() as conn:
+        report = viewer.metrics(conn, **filters.figures())
+        documents = viewer.list_tasks(
+            conn,
+            **filters.figures() | {"statuses": ["completed"]},
+            limit=MOST_DOCUMENTS,
+        )
+    are_wanted = not filters.statuses or "completed" in filters.statuses
+    shown_charts = [
+        charts.confidence_counts(report),
+        charts.confidence_of_each(documents if are_wanted else []),
+    ]
+    return fragment(request, "overview_charts.html", charts=shown_charts)
 
 
 @router.fragment("/overview/costs", is_personal=False)
