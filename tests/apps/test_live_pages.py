@@ -239,7 +239,7 @@ def test_without_a_listener_pages_poll_and_say_so(
     wait_until(lambda: hub.is_listening)
     hub._listener.stop()
     page = visit(kit)
-    quick(page)
+    quick(page, SILENCE_MS=60_000)  # nothing but the poll fetches
     is_in(page, "polling")
     work()
     shows(page, 1)
