@@ -12,6 +12,7 @@ create or replace function forebay._cost_in_rollups(
     security invoker
     set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_custom_plan
+    set enable_seqscan = off
     set enable_hashjoin = off
     set enable_mergejoin = off
 as $function$

@@ -11,6 +11,7 @@ create or replace function forebay.metrics(
     security definer
     set search_path = pg_catalog, pg_temp
     set plan_cache_mode = force_custom_plan
+    set enable_seqscan = off
     set enable_hashjoin = off
     set enable_mergejoin = off
     set jit = off
