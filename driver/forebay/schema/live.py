@@ -107,9 +107,9 @@ def _functions(conn: psycopg.Connection[Any], on_disk: Sequence[SqlFile]) -> Ite
 
 def _rights(head: str) -> tuple[bool, list[str]]:
     """Return what a function's head says of security definer, and its settings as name=value."""
-    settings = re.findall(r"^\s*set (\w+) (?:=|to) (.*?)$", head, re.MULTILINE)
+    settings = re.findall(r"^\s*set (\w+) (?:=|to) '?(.*?)'?\s*$", head, re.MULTILINE)
     is_definer = bool(re.search(r"^\s*security definer\b", head, re.MULTILINE))
-    return is_definer, [f"{name}={value.strip()}" for name, value in settings]
+    return is_definer, [f"{name}={value}" for name, value in settings]
 
 
 def _triggers(conn: psycopg.Connection[Any], on_disk: Sequence[SqlFile]) -> Iterator[str]:
