@@ -113,7 +113,7 @@ def test_what_holds_no_pdf_does_not_stop_the_others(cli: Cli, tmp_path: Path) ->
     *bad, last = rows(answer.out)
     assert [row["document"] for row in bad] == [str(name) for name in names]
     assert ["folder" in str(bad[0]["reason"]), "too long" in str(bad[1]["reason"])] == [True, True]
-    assert 'link.pdf" does not exist' in str(bad[2]["reason"])
+    assert '" does not exist: ' in str(bad[2]["reason"])
     assert last["status"] == "completed"
 
 
@@ -244,7 +244,7 @@ def test_without_an_extra_it_says_what_to_install(
 ) -> None:
     """Where something that an extra brings is not installed, the refusal names the extra."""
     needs = [f"no-such-package<2,>=1; extra == '{extra}'", "psycopg>=3"]
-    monkeypatch.setattr("forebay.cli.documents.metadata.requires", lambda name: needs)
+    monkeypatch.setattr("forebay.extras.metadata.requires", lambda name: needs)
     answer = cli(*command)
     assert (answer.code, answer.err.count("\n")) == (1, 1)
     assert f"pip install 'forebay[{extra}]'" in answer.err
