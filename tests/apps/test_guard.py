@@ -138,6 +138,10 @@ def test_a_person_gets_only_the_connections_of_the_role(kit: Served) -> None:
 FOREIGN: list[dict[str, str]] = [
     {"Origin": "https://evil.example"},
     {"Origin": "null"},
+    {"Origin": "http://["},
+    {"Origin": "//HOST"},
+    {"Origin": "ftp://HOST"},
+    {"Origin": "http://", "Host": ""},
     {},
     {"Sec-Fetch-Site": "cross-site"},
     {"Sec-Fetch-Site": "same-site"},
@@ -150,8 +154,12 @@ def test_requests_that_another_site_sends_change_nothing(door: Served, client: C
     """The session comes along with them; where they come from tells them apart."""
     oscar = client(door, "oscar")
     del oscar.headers["Origin"]
+    host = door.url.removeprefix("http://")
     for headers in FOREIGN:
-        said = {name: value.replace("SAME", door.url) for name, value in headers.items()}
+        said = {
+            name: value.replace("SAME", door.url).replace("HOST", host)
+            for name, value in headers.items()
+        }
         assert oscar.post("/act", headers=said).status_code == 403, headers
     assert door.app.state.acted == 0
     for own in ({"Sec-Fetch-Site": "same-origin"}, {"Origin": door.url}):

@@ -13,8 +13,7 @@ from apps.support.kit import NOWHERE
 from forebay.pool import Database
 from forebay_apps.live import snapshots as module
 from forebay_apps.live.hub import Hub
-from forebay_apps.live.snapshots import Snapshot, Snapshots
-from forebay_apps.web.errors import Slow
+from forebay_apps.live.snapshots import Slow, Snapshot, Snapshots
 
 
 class Source:
@@ -194,6 +193,59 @@ def test_no_more_than_a_number_of_answers_is_kept(monkeypatch: pytest.MonkeyPatc
             await snapshots.answer(key, source.make)
         assert list(snapshots._kept) == [7, 8, 9]
         assert not snapshots._flights
+
+    run(test)
+
+
+def test_what_is_kept_has_a_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some answers are documents and results: what is kept longest goes first."""
+    monkeypatch.setattr(module, "KEPT_BYTES", 12)
+
+    async def test(hub: Hub, snapshots: Snapshots, source: Source) -> None:
+        for key in range(4):
+            await snapshots.answer(key, source.make)  # 5 bytes each
+        assert list(snapshots._kept) == [2, 3]
+        hub.changed()
+        await snapshots.answer(2, source.make)
+        assert list(snapshots._kept) == [3, 2]
+        source.state = "longer than all that may be kept"
+        hub.changed()
+        assert (await snapshots.answer(3, source.make)).body == source.state.encode()
+        assert not snapshots._kept
+        assert snapshots._bytes == 0
+
+    run(test)
+
+
+def test_nothing_stays_in_memory_that_nobody_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a person has looked at is gone a minute later, also where nobody looks any more."""
+    monkeypatch.setattr(module, "KEPT_SECONDS", 0.02)
+    monkeypatch.setattr(module, "LOOK_EVERY", 0.01)
+
+    async def test(hub: Hub, snapshots: Snapshots, source: Source) -> None:
+        for _ in range(2):
+            await snapshots.answer("a", source.make)
+            assert snapshots._kept
+            async with asyncio.timeout(5):
+                while snapshots._kept or snapshots._timer:
+                    await asyncio.sleep(0.01)
+
+    run(test)
+
+
+def test_an_answer_that_is_too_old_stands_in_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Better no figure than one of an hour ago."""
+    monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.02)
+    monkeypatch.setattr(module, "KEPT_SECONDS", 0.01)
+
+    async def test(hub: Hub, snapshots: Snapshots, source: Source) -> None:
+        await snapshots.answer("a", source.make)
+        source.gate.clear()
+        hub.changed()
+        with pytest.raises(Slow):
+            await snapshots.answer("a", source.make)
+        assert "a" in snapshots._kept  # until the next look
+        source.gate.set()
 
     run(test)
 

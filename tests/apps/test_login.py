@@ -18,7 +18,7 @@ from apps.support.people import PASSWORD
 from apps.support.screen import look
 from apps.support.serving import Served
 from forebay_apps.web import tries
-from forebay_apps.web.login import local
+from forebay_apps.web.pages import local
 from forebay_apps.web.tries import FREE, LONGEST_WAIT, Tries, guesser
 from forebay_apps.web.users import Users
 
@@ -204,7 +204,13 @@ def test_a_guesser_with_a_whole_network_is_one() -> None:
     [
         "https://evil.example/",
         "//evil.example",
+        "//[",
+        "http://[",
         "/\\evil.example",
+        "/tasks\\..\\x",
+        "/\t/evil.example",
+        "/\r\nSet-Cookie: a=b",
+        "/\ud800",
         "javascript:alert(1)",
         "evil",
         "",
@@ -213,7 +219,16 @@ def test_a_guesser_with_a_whole_network_is_one() -> None:
 def test_after_the_login_nobody_is_sent_elsewhere(address: str) -> None:
     """Only paths of this app are gone back to."""
     assert local(address) == "/"
-    assert local("/tasks?agent=a&x=//b") == "/tasks?agent=a&x=//b"
+    assert local(address, "/tasks") == "/tasks"
+    assert local("/tasks?agent=ä b&x=//b") == "/tasks?agent=ä b&x=//b"
+
+
+def test_no_next_page_breaks_the_login(door: Served) -> None:
+    """Not even an address that is none."""
+    with asking(door, Origin=door.url) as client:
+        for address in ("//[", "http://["):
+            assert client.get("/login", params={"next": address}).status_code == 200
+            assert log_in(client, "vic", next=address).headers["location"] == "/"
 
 
 def test_a_login_that_another_site_sends_is_refused(door: Served) -> None:

@@ -10,7 +10,8 @@ from starlette.exceptions import HTTPException
 from apps.conftest import ClientOf
 from apps.support.serving import Served
 from forebay import errors
-from forebay_apps.web.errors import HANDLED, Forbidden, Refusal, Slow, problem
+from forebay_apps.live.snapshots import Slow
+from forebay_apps.web.errors import HANDLED, Forbidden, Refusal, problem
 
 
 @pytest.mark.parametrize(
@@ -18,11 +19,18 @@ from forebay_apps.web.errors import HANDLED, Forbidden, Refusal, Slow, problem
     [
         (errors.UnknownTaskError("task 7 is unknown"), 404, "Task 7 is unknown."),
         (errors.StateMovedError("it moved", hint="look again"), 409, "It moved. Look again."),
-        (errors.LineFullError("the line is full"), 403, "The line is full."),
+        (errors.InstallationClosedError("it is a copy"), 403, "It is a copy."),
+        (errors.TooLargeError("it has 2 MiB"), 413, "It has 2 MiB."),
+        (errors.TooManyMatchError("11 match", hint="filter"), 413, "11 match. Filter."),
+        (errors.LineFullError("the line is full"), 429, "The line is full."),
         (errors.InvalidDocumentError("no NUL"), 400, "No NUL."),
         (errors.ConnectError("no"), 503, "Try again in a moment."),
         (psycopg.errors.InvalidParameterValue("p_limit must be 1"), 400, "limit must be 1."),
+        (psycopg.errors.CheckViolation("a line of it is wrong"), 400, "A line of it is wrong."),
+        (psycopg.errors.ProgramLimitExceeded("x"), 400, "more than the database takes."),
+        (psycopg.errors.StatementTooComplex("x"), 400, "more than the database takes."),
         (psycopg.errors.SerializationFailure("x"), 409, "Try again."),
+        (psycopg.errors.DeadlockDetected("x"), 409, "Try again."),
         (psycopg.errors.QueryCanceled("x"), 503, "It did not answer in time."),
         (psycopg.OperationalError("the password is x"), 503, "Try again in a moment."),
         (PoolTimeout("x"), 503, "Try again in a moment."),
@@ -43,6 +51,20 @@ def test_each_error_has_its_status_and_a_sentence(error: Exception, status: int,
     assert "password" not in found.sentence
     assert "secret" not in found.sentence
     assert status == 500 or isinstance(error, HANDLED)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('agent "map_reduce" does not exist', 'Agent "map_reduce" does not exist.'),
+        ('agent "p_one" of corp_eu is unknown', 'Agent "p_one" of corp_eu is unknown.'),
+        ("p_agent or p_customer must be given", "Agent or customer must be given."),
+        ("(p_from, p_to) is no range", "(from, to) is no range."),
+    ],
+)
+def test_parameters_are_named_plainly_and_data_as_it_is(text: str, said: str) -> None:
+    """Only what is a parameter's name loses its prefix."""
+    assert problem(errors.NotFoundError(text)).sentence == said
 
 
 def test_an_error_comes_in_the_form_that_was_asked_for(door: Served, client: ClientOf) -> None:

@@ -1,7 +1,8 @@
 """Fragments: asked for by a browser or by a page that is being made, answered by a snapshot."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from contextlib import AsyncExitStack
+from operator import itemgetter
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
@@ -10,7 +11,6 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import Message
 
 from forebay_apps.live.snapshots import Snapshot, Snapshots
-from forebay_apps.web.people import Person
 
 TOLD = (b"etag", b"x-forebay-version", b"x-forebay-age", b"retry-after")
 Handler = Callable[[Request], Awaitable[Response]]
@@ -24,14 +24,13 @@ class Failed(Exception):
         self.response = response
 
 
-async def answer(request: Request, make: Handler, *, is_personal: bool) -> Response:
-    """Answer a request for a fragment with its snapshot."""
+async def answer(request: Request, make: Handler, *, seen_by: Hashable) -> Response:
+    """Answer a request for a fragment with its snapshot, made for `seen_by` in a person's place."""
     if request.scope.get("forebay.is_inner"):
         return await make(request)
-    person: Person = request.state.person
-    seen_by = person if is_personal else Person("", person.role)
     path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
-    asked = tuple(sorted(parse_qsl(query, keep_blank_values=True)))
+    # Names in any order ask the same; values of one name in another order do not.
+    asked = tuple(sorted(parse_qsl(query, keep_blank_values=True), key=itemgetter(0)))
     snapshots: Snapshots = request.app.state.snapshots
     try:
         found = await snapshots.answer(
@@ -49,7 +48,7 @@ async def ask(request: Request, address: str) -> Response:
     return await _call(request, unquote(parts.path), parts.query, person, is_inner=False)
 
 
-async def _made(request: Request, path: str, query: str, person: Person) -> bytes:
+async def _made(request: Request, path: str, query: str, person: Hashable) -> bytes:
     response = await _call(request, path, query, person, is_inner=True)
     if response.status_code >= 400:
         raise Failed(response)
@@ -57,7 +56,7 @@ async def _made(request: Request, path: str, query: str, person: Person) -> byte
 
 
 async def _call(
-    request: Request, path: str, query: str, person: Person, *, is_inner: bool
+    request: Request, path: str, query: str, person: Hashable, *, is_inner: bool
 ) -> Response:
     """Ask this app's router; the request that it sees has nothing of the browser's but the host."""
     kept = ("type", "asgi", "http_version", "scheme", "server", "client", "root_path", "app")

@@ -11,14 +11,20 @@ from functools import cached_property
 from hashlib import sha256
 
 from forebay_apps.live.hub import Hub
-from forebay_apps.web.errors import Slow
 
 REUSE_SECONDS = 5.0  # at most; so those who poll at different times come to poll together
 PATIENCE_SECONDS = 4.0  # then an older answer is given, if there is one
 GIVE_UP_SECONDS = 30.0  # longer than any statement: the line is dead, and the next one may work
 AT_ONCE = 8  # being made; further ones wait without a thread or a connection
 KEPT = 500
+KEPT_BYTES = 64 * 1024**2
+KEPT_SECONDS = 60.0  # so long an answer may stand in for one that takes too long
+LOOK_EVERY = 10.0  # seconds between two looks at what is too old for that
 AGO = re.compile(rb"(?<=>)[^<]*(?=</time>)")
+
+
+class Slow(Exception):
+    """The database has not answered in time; the call may still be going on."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +56,13 @@ class Flight:
 
 
 class Snapshots:
-    """Keep the last answer of each key. Not for other threads than the loop's."""
+    """Keep the last answer of each key, within bounds. Not for other threads than the loop's."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._kept: OrderedDict[Hashable, Snapshot] = OrderedDict()
+        self._bytes = 0  # of the kept
+        self._timer: asyncio.TimerHandle | None = None
         self._flights: dict[Hashable, Flight] = {}
         self._room = asyncio.Semaphore(AT_ONCE)
 
@@ -73,7 +81,8 @@ class Snapshots:
         done, _ = await asyncio.wait({flight.task}, timeout=PATIENCE_SECONDS)
         if done:
             return flight.task.result()
-        if older := self._kept.get(key):
+        older = self._kept.get(key)
+        if older and older.age < KEPT_SECONDS:
             return older
         raise Slow
 
@@ -110,10 +119,24 @@ class Snapshots:
         return made
 
     def _keep(self, key: Hashable, made: Snapshot) -> None:
+        self._drop(key)
         self._kept[key] = made
-        self._kept.move_to_end(key)
-        while len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
+        self._bytes += len(made.body)
+        while len(self._kept) > KEPT or self._bytes > KEPT_BYTES:
+            self._drop(next(iter(self._kept)))
+        if self._timer is None:
+            self._tidy()
+
+    def _drop(self, key: Hashable) -> None:
+        if dropped := self._kept.pop(key, None):
+            self._bytes -= len(dropped.body)
+
+    def _tidy(self) -> None:
+        """Drop what is too old to be given, and look again as long as anything is kept."""
+        for key in [key for key, kept in self._kept.items() if kept.age >= KEPT_SECONDS]:
+            self._drop(key)
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(LOOK_EVERY, self._tidy) if self._kept else None
 
 
 def _noticed(task: asyncio.Task[Snapshot]) -> None:

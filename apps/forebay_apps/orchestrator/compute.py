@@ -19,8 +19,7 @@ from forebay.settings import number, text
 from forebay_apps.web.database import Connections
 from forebay_apps.web.errors import problem
 from forebay_apps.web.guard import Viewer
-from forebay_apps.web.login import local
-from forebay_apps.web.pages import Pages, back
+from forebay_apps.web.pages import Pages, back, local
 
 log = EventLog(__name__)
 

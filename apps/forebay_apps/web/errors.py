@@ -1,5 +1,6 @@
 """What went wrong, as a person is told: a status, a title, and a sentence that says what to do."""
 
+import re
 import secrets
 import traceback
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from forebay import errors
 from forebay.logs import EventLog, first_line
+from forebay_apps.live.snapshots import Slow
 from forebay_apps.web.people import Role
 
 log = EventLog(__name__)
@@ -30,10 +32,6 @@ class Refusal(Exception):
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
         self.status = status
-
-
-class Slow(Exception):
-    """The database has not answered in time; the call may still be going on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +62,11 @@ TITLES = {
     409: "It has changed meanwhile",
     413: "Too large",
     422: "That cannot be done",
-    429: "Too many tries",
+    429: "Too much for now",
     503: "No answer",
 }
+CLASHES = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+PARAMETER = re.compile(r"""(?<![\w"'])p_(?=[a-z])""")  # outside of quotes, in which data is
 UNREACHABLE = Problem(503, "The database does not answer", "Try again in a moment.")
 
 
@@ -89,13 +89,19 @@ def problem(error: Exception) -> Problem:
             return _problem(404, _sentences(error))
         case errors.StateMovedError():
             return _problem(409, _sentences(error))
+        case errors.TooLargeError() | errors.TooManyMatchError():
+            return _problem(413, _sentences(error))
+        case errors.LineFullError():
+            return _problem(429, _sentences(error))
         case errors.RefusedError():
             return _problem(403, _sentences(error))
         case errors.InvalidDocumentError() | errors.SettingError():
             return _problem(400, _sentences(error))
-        case psycopg.errors.InvalidParameterValue() | psycopg.DataError():
+        case psycopg.DataError() | psycopg.IntegrityError():
             return _problem(400, _said(error.diag.message_primary or first_line(error)))
-        case psycopg.errors.SerializationFailure() | psycopg.errors.DeadlockDetected():
+        case psycopg.errors.ProgramLimitExceeded() | psycopg.errors.StatementTooComplex():
+            return _problem(400, "It holds more than the database takes.")
+        case _ if isinstance(error, CLASHES):
             return _problem(409, "Somebody changed it at the same moment. Try again.")
         case psycopg.OperationalError():
             return UNREACHABLE
@@ -136,5 +142,5 @@ def _sentences(error: errors.ForebayError) -> str:
 
 def _said(text: str) -> str:
     """Return a text of the database or a library as a sentence, its parameters named plainly."""
-    text = text.replace("p_", "")
+    text = PARAMETER.sub("", text)
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from typing import Annotated
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from fastapi import Depends, Request
 from starlette.datastructures import MutableHeaders
@@ -104,8 +104,8 @@ def is_same_origin(request: HTTPConnection) -> bool:
     """
     if site := request.headers.get("Sec-Fetch-Site"):
         return site == "same-origin"
-    origin = request.headers.get("Origin", "")
-    return bool(origin) and urlsplit(origin).netloc == request.headers.get("Host", "")
+    host = request.headers.get("Host")
+    return bool(host) and request.headers.get("Origin") in (f"http://{host}", f"https://{host}")
 
 
 def _stranger(request: Request) -> Response:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Form, Request
 from itsdangerous import BadSignature, URLSafeTimedSerializer
@@ -10,7 +9,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 
 from forebay.logs import EventLog
-from forebay_apps.web.pages import page
+from forebay_apps.web.pages import local, page
 from forebay_apps.web.people import Person
 from forebay_apps.web.proxies import address, is_encrypted
 from forebay_apps.web.settings import Network
@@ -92,13 +91,6 @@ def log_out(request: Request) -> Response:
     response = RedirectResponse("/login", 303)
     response.delete_cookie(request.app.state.identification.cookie)
     return response
-
-
-def local(address: str) -> str:
-    """Return a path of this app to go to, and / for any other address."""
-    parts = urlsplit(address)
-    is_local = address.startswith("/") and not parts.scheme and not parts.netloc
-    return address if is_local and not address.startswith(("//", "/\\")) else "/"
 
 
 def _form(

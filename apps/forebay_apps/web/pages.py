@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from forebay_apps.live.fragments import answer, ask
 from forebay_apps.web.errors import problem
+from forebay_apps.web.people import Person
 from forebay_apps.web.rendering import FLASH, SLOT, render
 
 FLASH_CHARACTERS = 500
@@ -40,6 +41,12 @@ def back(request: Request, address: str, said: str = "") -> Response:
     """Answer an act: go to address, and have the page there say what was done."""
     response = RedirectResponse(address, 303)
     return flash(response, said) if said else response
+
+
+def local(address: str, otherwise: str = "/") -> str:
+    """Return an address of this app that was sent to us, and `otherwise` for any other one."""
+    is_path = address.startswith("/") and not address.startswith("//")
+    return address if is_path and address.isprintable() and "\\" not in address else otherwise
 
 
 def flash(response: Response, said: str) -> Response:
@@ -133,4 +140,6 @@ async def _section(request: Request, address: bytes, attributes: bytes) -> bytes
 
 
 async def _fragment(make: Handler, is_personal: bool, request: Request) -> Response:
-    return await answer(request, make, is_personal=is_personal)
+    person: Person = request.state.person
+    seen_by = person if is_personal else Person("", person.role)
+    return await answer(request, make, seen_by=seen_by)
