@@ -60,7 +60,7 @@ def daemons(parent: int) -> list[int]:
         try:
             stat = (folder / "stat").read_text().rsplit(")", 1)[1].split()
             is_ours = int(stat[1]) == parent and stat[0] != "Z"
-            if is_ours and daemon.MODULE in (folder / "cmdline").read_text():
+            if is_ours and "--lifeline" in (folder / "cmdline").read_text():
                 found.append(int(folder.name))
         except OSError:  # it has ended
             continue
@@ -107,6 +107,47 @@ def test_the_daemon_ends_when_its_parent_was_killed(
     orchestrator_process.kill()
     until(lambda: not is_alive(child), 30)
     assert task(db, running)["status"] == "enqueued"
+
+
+def test_the_daemon_has_none_of_the_dashboards_secrets() -> None:
+    """Nor have the agents that it runs; the database's login is its own, where one is set."""
+    given = {
+        DATABASE_URL: "postgresql://app@host/db",
+        "FOREBAY_SESSION_KEY": "s",
+        "FOREBAY_USERS": "s",
+        "FOREBAY_METRICS_TOKEN": "s",
+        "FOREBAY_WEBHOOK_URL": "s",
+        "FOREBAY_WEBHOOK_SECRET": "s",
+    }
+    kept = {"PATH": "/bin", "FOREBAY_CALLBACK_SECRETS": "whsec_x", "FOREBAY_MODEL": "m"}
+    assert daemon.environment_of(given | kept) == kept | {DATABASE_URL: given[DATABASE_URL]}
+    own = {"FOREBAY_DAEMON_DATABASE_URL": "postgresql://daemon@host/db"}
+    found = daemon.environment_of(given | kept | own)
+    assert found == kept | {DATABASE_URL: own["FOREBAY_DAEMON_DATABASE_URL"]}
+
+
+def test_the_child_works_with_that_environment(
+    role_dsn: Callable[..., str],
+    db: psycopg.Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With a login that may do no more than a daemon; its attempts see nothing else."""
+    install_fake_agents(monkeypatch)
+    register(db)
+    variables = {
+        DATABASE_URL: "postgresql://nobody@127.0.0.1:1/nothing",
+        "FOREBAY_DAEMON_DATABASE_URL": role_dsn("worker", "agent"),
+        "FOREBAY_SESSION_KEY": "not for agents",
+    }
+    diary = tmp_path / "diary"
+    with supervised(tmp_path, **variables) as supervisor:
+        enqueue(db, "sleep", diary=str(diary))
+        (pid,) = until(lambda: diary_pids(diary), 60)
+        for process in (pid, supervisor.state.pid):
+            environment = Path(f"/proc/{process}/environ").read_text()
+            assert "not for agents" not in environment
+            assert variables[DATABASE_URL] not in environment
 
 
 DEAF = """

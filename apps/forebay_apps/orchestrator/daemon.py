@@ -1,13 +1,13 @@
 """The daemon as a child of the dashboard's process: started again when it ends, stopped with it.
 
-`python -m forebay_apps.orchestrator.daemon LIFELINE OPTION...` is the child: `forebay run` that is
-stopped as by SIGTERM when the other end of the pipe LIFELINE is closed, however its parent died.
+The child is `forebay run`, which ends with its parent, however that died. What it has in its
+environment, the agents have that it runs, beside the documents of strangers: so it gets none of the
+dashboard's secrets, and a login of its own where one is set.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -18,12 +18,24 @@ from datetime import UTC, datetime, timedelta
 
 from forebay.daemon.pace import BackOff, Pace
 from forebay.logs import EventLog
+from forebay.settings import DATABASE_URL, text
+from forebay_apps.orchestrator import announce, monitoring
+from forebay_apps.web import settings
 
 log = EventLog(__name__)
 
-MODULE = "forebay_apps.orchestrator.daemon"
+COMMAND = (sys.executable, "-m", "forebay.cli", "run", "--lifeline")
 PAUSES = (1.0, 60.0)  # seconds before it is started again: the first, and the longest
 SETTLED = 60.0  # seconds that it has run well after which the pauses begin anew
+OWN_DATABASE_URL = "FOREBAY_DAEMON_DATABASE_URL"
+WITHHELD = {
+    OWN_DATABASE_URL,
+    settings.SESSION_KEY,
+    settings.USERS,
+    monitoring.TOKEN,
+    announce.URL,
+    announce.SECRET,
+}
 STOP_SECONDS = Pace().stop_grace + 6  # a daemon that stops takes less
 
 
@@ -48,7 +60,7 @@ class Supervisor:
         pauses: tuple[float, float] = PAUSES,
     ) -> None:
         self.state = DaemonState()
-        self._environment = dict(environment)
+        self._environment = environment_of(environment)
         self._options = tuple(options)
         self._pauses = BackOff(*pauses)
         self._stop = threading.Event()
@@ -116,7 +128,7 @@ class Supervisor:
 
     def _started(self, lifeline: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-m", MODULE, str(lifeline), *self._options],
+            [*COMMAND, str(lifeline), *self._options],
             env=self._environment,
             stdin=subprocess.DEVNULL,
             pass_fds=[lifeline],
@@ -124,20 +136,8 @@ class Supervisor:
         )
 
 
-def main() -> None:
-    """Run the daemon as the child of a supervisor."""
-    from forebay.cli import main as command
-
-    lifeline, options = int(sys.argv[1]), sys.argv[2:]
-    os.set_inheritable(lifeline, False)
-
-    def stop_with_parent() -> None:
-        os.read(lifeline, 1)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=stop_with_parent, daemon=True).start()
-    command(["run", *options])
-
-
-if __name__ == "__main__":
-    main()
+def environment_of(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return what the daemon of a dashboard with these variables has in its environment."""
+    own = {name: value for name, value in variables.items() if name not in WITHHELD}
+    login = text(variables, OWN_DATABASE_URL)
+    return own | {DATABASE_URL: login} if login else own

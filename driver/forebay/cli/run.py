@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from typing import Annotated
 
 import typer
@@ -22,6 +24,10 @@ def run(
         int | None,
         typer.Option(min=1, max=1000, show_default="one a CPU", help="Local processes at a time."),
     ] = None,
+    lifeline: Annotated[
+        int | None,
+        typer.Option(hidden=True, help="Stop when the other end of this pipe is closed."),
+    ] = None,
     dsn: Dsn = None,
 ) -> None:
     """Run the daemon: launch waiting tasks and see to them, until SIGTERM or Ctrl-C.
@@ -36,9 +42,22 @@ def run(
     from forebay.settings import DATABASE_URL, Settings
     from forebay.storage import ROOTS
 
+    if lifeline is not None:
+        _stop_with(lifeline)
     where = find_dsn(dsn)
     logs.configure(Settings.read(os.environ | {DATABASE_URL: where}).log_level)
     os.environ[ROOTS] = documents.storage_roots()
     database = Database(where, application_name="forebay daemon")
     local = LocalLauncher(database, documents.home() / "logs", concurrency)
     run_until_signalled(Daemon(database, local, agents=agents or None), patience=PATIENCE)
+
+
+def _stop_with(lifeline: int) -> None:
+    """Stop as by SIGTERM when the other end of this pipe is closed; it is ours alone."""
+    os.set_inheritable(lifeline, False)
+
+    def wait() -> None:
+        os.read(lifeline, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, name="lifeline", daemon=True).start()
