@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 import psycopg
 import pytest
+from psycopg_pool import PoolTimeout
 from standardwebhooks import Webhook
 
 from apps.conftest import Outage, Serve
@@ -488,6 +489,31 @@ def test_a_database_that_is_away_is_told_as_such(
     query = "select status from forebay.tasks where task_id = %s"
     assert superuser.execute(query, [one.task_id]).fetchone() == ("completed",)
     sends.close()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        psycopg.errors.SerializationFailure("x"),
+        psycopg.errors.DeadlockDetected("x"),
+        psycopg.errors.QueryCanceled("x"),
+        psycopg.errors.DiskFull("x"),
+        psycopg.errors.UndefinedFunction("x"),
+        PoolTimeout("x"),
+    ],
+)
+def test_what_may_pass_is_sent_again(
+    error: Exception, http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """503, never 4xx, after which no sender would try again."""
+
+    def fail(*_arguments: Any, **_named: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("forebay.calls.agent.callback", fail)
+    answer = post(http, b"null")
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
 
 
 def test_a_closed_copy_says_so(

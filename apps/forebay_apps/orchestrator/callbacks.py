@@ -22,17 +22,10 @@ from starlette.responses import JSONResponse
 
 from forebay.callbacks import SECRETS
 from forebay.calls import agent as calls
-from forebay.errors import (
-    ForebayError,
-    InvalidDocumentError,
-    NotFoundError,
-    RefusedError,
-    StateMovedError,
-    TooLargeError,
-)
+from forebay.errors import ForebayError
 from forebay.logs import EventLog
 from forebay.webhooks import read_secrets
-from forebay_apps.web.errors import Refusal, problem
+from forebay_apps.web.errors import CLASHES, Refusal, problem
 
 log = EventLog(__name__)
 
@@ -41,16 +34,7 @@ BODY_SECONDS = 20.0  # for a body to arrive
 RETRY_AFTER = 2  # seconds, while the database is away
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 LONGEST_ID = 100  # characters of a message id in the log
-TOO_COMPLEX = "54"  # the SQLSTATE class of what is nested or sized beyond a limit of Postgres
 FROM_DATABASE = (psycopg.Error, PoolTimeout, TooManyRequests, ForebayError)
-STATUSES: tuple[tuple[int, tuple[type[Exception], ...]], ...] = (
-    (404, (NotFoundError,)),
-    (409, (StateMovedError,)),
-    (413, (TooLargeError,)),
-    (403, (RefusedError,)),
-    (400, (InvalidDocumentError, psycopg.DataError, psycopg.IntegrityError)),
-)
-
 
 router = APIRouter()
 
@@ -125,12 +109,10 @@ def _taken(request: Request, body: bytes) -> dict[str, str]:
 
 def _refusal(error: Exception) -> Refusal:
     """Say what a sender is to do: correct the event (4xx), or send it again later (503)."""
-    if (getattr(error, "sqlstate", None) or "")[:2] == TOO_COMPLEX:
-        return Refusal(400, "The body holds more than the database takes.")
-    for status, errors in STATUSES:
-        if isinstance(error, errors):
-            return Refusal(status, problem(error).sentence)
-    return Refusal(503, "The event could not be stored: send it again.")
+    found = problem(error)
+    if found.status >= 500 or isinstance(error, CLASHES):
+        return Refusal(503, "The event could not be stored: send it again.")
+    return Refusal(found.status, found.sentence)
 
 
 def _refused(request: Request, refusal: Refusal, reason: str) -> JSONResponse:
