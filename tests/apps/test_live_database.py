@@ -303,6 +303,18 @@ def test_where_there_is_no_room_for_another_stream_pages_poll(
     wait_until(lambda: kit.app.state.hub.streams == 0)
 
 
+def test_nobody_takes_every_stream(
+    kit: Served, client: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One person's pages poll when there are too many; the others hear of changes at once."""
+    monkeypatch.setattr("forebay_apps.live.stream.MOST_OF_A_PERSON", 1)
+    with listening_to(client(kit, "vic")), listening_to(client(kit, "oscar")):
+        assert client(kit, "vic").get("/events").status_code == 503
+    wait_until(lambda: kit.app.state.hub.streams == 0)
+    with listening_to(client(kit, "vic")):
+        pass
+
+
 def test_what_one_person_sees_is_never_given_to_another(kit: Served, client: ClientOf) -> None:
     """Answers that depend on the person are kept by person and role; others know no name."""
     people = {name: client(kit, name) for name in ("vic", "oscar", "mila")}

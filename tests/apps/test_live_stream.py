@@ -27,7 +27,7 @@ class Browser:
         self.takes = asyncio.Event()
         self.takes.set()
         self.gone = asyncio.Event()
-        self.stream = asyncio.create_task(EventStream(hub)({}, self._receive, self._send))
+        self.stream = asyncio.create_task(EventStream(hub, "vic")({}, self._receive, self._send))
 
     async def _receive(self) -> Message:
         await self.gone.wait()
@@ -137,13 +137,13 @@ def test_hints_come_slower_where_many_pages_are_open(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(hubs, "SECONDS_A_STREAM", 0.5)
 
     async def test(hub: Hub) -> None:
-        hub.streams = 2
+        hub.streams_of["vic"] = 2
         hub._send()
         hub._hint()
         assert hub._timer is not None
         assert 0.9 < hub._timer.when() - asyncio.get_running_loop().time() < 1.1
         hub._timer.cancel()
-        hub.streams = 0
+        hub.streams_of.clear()
 
     run(test)
 

@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import threading
 import time
+from collections import Counter
 from contextlib import suppress
 
 from forebay.listen import CHANGES, Listener
@@ -25,7 +26,7 @@ class Hub:
     def __init__(self, database: Database) -> None:
         self.generation = 0
         self.hints = 0  # sent so far
-        self.streams = 0  # open now
+        self.streams_of: Counter[str] = Counter()  # open now, by the name of the person
         self.is_closing = False
         self._version = 0
         self._changed = asyncio.Event()
@@ -41,6 +42,11 @@ class Hub:
     def is_listening(self) -> bool:
         """Tell whether changes are heard at once; without it pages only poll."""
         return self._listener.is_listening
+
+    @property
+    def streams(self) -> int:
+        """How many are open now."""
+        return self.streams_of.total()
 
     @property
     def version(self) -> str:

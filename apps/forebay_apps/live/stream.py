@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections import Counter
 
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
@@ -14,6 +15,7 @@ END_AFTER = 90.0  # seconds: platforms cut requests at 120
 PING_EVERY = 15.0
 SEND_SECONDS = 5.0  # a browser that takes nothing for so long is given up
 MOST_STREAMS = 500
+MOST_OF_A_PERSON = 100  # so that nobody takes all of them
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"no-cache, no-transform"),
@@ -26,26 +28,28 @@ router = APIRouter()
 @router.get("/events")
 async def events(request: Request) -> Response:
     hub: Hub = request.app.state.hub
-    if hub.streams >= MOST_STREAMS:
+    name: str = request.state.person.name
+    if hub.streams >= MOST_STREAMS or hub.streams_of[name] >= MOST_OF_A_PERSON:
         return PlainTextResponse("Too many streams: poll.", 503, {"Retry-After": "30"})
-    return EventStream(hub)
+    return EventStream(hub, name)
 
 
 class EventStream(Response):
     """Send one `hint` for any number of changes, until the browser leaves or the time is up."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, name: str) -> None:
         self._hub = hub
+        self._name = name
         self.background = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._hub.streams += 1
+        self._hub.streams_of[self._name] += 1
         leaving = asyncio.create_task(_left(receive))
         streaming = asyncio.create_task(self._stream(send))
         try:
             await asyncio.wait({leaving, streaming}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._hub.streams -= 1
+            self._hub.streams_of -= Counter([self._name])
             for task in (leaving, streaming):
                 task.cancel()
             await asyncio.gather(leaving, streaming, return_exceptions=True)
