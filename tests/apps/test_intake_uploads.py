@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import socket
+import threading
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import httpx
@@ -54,19 +57,24 @@ def test_any_name_is_data(conn: psycopg.Connection, intake: Served, mila: httpx.
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"),
+    ("name", "status", "sentence"),
     [
-        ("", "The name must have 1 to 1,000 characters: rename it."),
-        ("n" * 1001, "The name must have 1 to 1,000 characters: rename it."),
-        ("a\0.pdf", "The name holds a NUL character: rename the file."),
+        ("", 400, "Name must have 1 to 1000 characters."),
+        ("n" * 1001, 400, "Name must have 1 to 1000 characters."),
+        ("a\0.pdf", 422, "The name holds a NUL character: rename the file."),
     ],
 )
 def test_a_name_that_cannot_be_kept_is_refused(
-    conn: psycopg.Connection, intake: Served, mila: httpx.Client, name: str, sentence: str
+    conn: psycopg.Connection,
+    intake: Served,
+    mila: httpx.Client,
+    name: str,
+    status: int,
+    sentence: str,
 ) -> None:
     """It is refused before a byte is written."""
     answer = put(mila, a_pdf(), name)
-    assert (answer.status_code, answer.json()) == (422, {"error": sentence})
+    assert (answer.status_code, answer.json()) == (status, {"error": sentence})
     assert not stored(intake)
 
 
@@ -204,12 +212,40 @@ def _broken_off() -> Iterator[bytes]:
 def test_the_same_file_again_is_one(
     conn: psycopg.Connection, intake: Served, mila: httpx.Client
 ) -> None:
-    """A page that did not hear the answer sends it again under its id."""
+    """A page that did not hear the answer sends it again under its id; the first is kept."""
     upload_id = str(uuid.uuid4())
-    assert put(mila, a_pdf("first"), upload_id=upload_id).status_code == 201
-    assert put(mila, a_pdf("second"), upload_id=upload_id).status_code == 201
+    first = put(mila, a_pdf("first"), upload_id=upload_id)
+    again = put(mila, a_pdf("another", pages=2), upload_id=upload_id)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json() == first.json()
     assert len(submitter.list_uploads(conn, actor="mila")) == 1
-    assert [path.read_bytes() for path in stored(intake)] == [a_pdf("second")]
+    assert [path.read_bytes() for path in stored(intake)] == [a_pdf("first")]
+
+
+def test_a_file_is_not_exchanged_after_it_was_checked(
+    conn: psycopg.Connection, intake: Served, mila: httpx.Client, client: ClientOf
+) -> None:
+    """A slow second body of the same id, whatever it holds, comes too late."""
+    upload_id = str(uuid.uuid4())
+    begun, submitted = threading.Event(), threading.Event()
+
+    def slow() -> Iterator[bytes]:
+        yield b"%PDF-1.4\n" + b"not really " * 200
+        begun.set()
+        submitted.wait(20)
+        yield b"the end"
+
+    def send() -> httpx.Response:
+        return put(client(intake, "mila"), slow(), upload_id=upload_id)
+
+    with ThreadPoolExecutor() as pool:
+        late = pool.submit(send)
+        assert begun.wait(20)
+        assert put(mila, a_pdf(), upload_id=upload_id).status_code == 201
+        tasks_of(conn, submit(mila, [upload_id]))
+        submitted.set()
+        assert late.result().status_code == 409
+    assert [path.read_bytes() for path in stored(intake)] == [a_pdf()]
 
 
 def test_what_was_submitted_is_not_written_over(
@@ -296,13 +332,14 @@ def test_what_the_page_does_not_offer_is_refused(
 def test_urgency_customer_and_name_go_with_the_batch(
     conn: psycopg.Connection, mila: httpx.Client
 ) -> None:
-    """They are those of the form; without a name it is that of the first document."""
+    """They are those of the form; a name that nobody gave says nothing of the documents."""
     ids = uploaded(mila, ("one.pdf", "two.pdf"))
     answer = submit(mila, ids, urgency="urgent", customer=" ACME ")
     assert {task.priority for task in tasks_of(conn, answer)} == {10}
     batch_id = int(answer.json()["batch_id"])
     seen = submitter.batch_outlook(conn, batch_id=batch_id, actor="mila")
-    assert (seen.name, seen.customer, seen.owner) == ("one.pdf and 1 more", "ACME", "mila")
+    assert (seen.customer, seen.owner) == ("ACME", "mila")
+    assert re.fullmatch(r"2 documents, \d+ \w{3} \d{4} \d\d:\d\d UTC", seen.name)
 
 
 def test_another_site_cannot_upload(

@@ -15,6 +15,9 @@ from forebay_agents.pages import Box
 SURE, FAIR = 0.9, 0.7
 """From which confidence a value is told as sure, and from which as fair."""
 
+LARGEST = 1e9
+"""Numbers beyond it are none that a page, a box or a confidence has."""
+
 LABELS = {"due_date": "Due", "total_net": "Net"}
 ENGLISH = Locale("en")
 DECIMAL = re.compile(r"(-?)(\d{1,30})(\.\d+)?")
@@ -66,14 +69,16 @@ class Sheet:
 class Findings:
     """Look into a result, whose parts may be missing: any agent may have written it."""
 
-    def __init__(self, result: Mapping[str, Any] | None) -> None:
-        self._result = result or {}
+    def __init__(self, result: Any) -> None:
+        self._result: Mapping[str, Any] = result if isinstance(result, dict) else {}
+        self.values = self._object("fields")
         self.fields = list(self._fields())
         self.lines = self._objects("lines")
         self.tables = list(self._tables())
         self.notes = [str(note) for note in self._list("notes")]
         self.text = str(self._result.get("text") or "")
-        self.page_count = _whole(self._result.get("page_count"))
+        pages = _whole(self._result.get("page_count"))
+        self.page_count = pages if pages and pages > 0 else None
         self.cut = [part for part in ("text", "tables", "lines") if f"{part}_file" in self._result]
 
     def sheet(self, number: int) -> Sheet | None:
@@ -90,8 +95,7 @@ class Findings:
 
     def _fields(self) -> Iterator[Field]:
         evidence = self._object("evidence")
-        found = self._object("fields").items()
-        values = {name: value for name, value in found if value is not None}
+        values = {name: value for name, value in self.values.items() if value is not None}
         order: dict[str, int] = {name: place for place, name in enumerate(NAMES)}
         for name in sorted(values, key=lambda name: order.get(name, len(order))):
             seen = evidence.get(name)
@@ -160,12 +164,14 @@ def in_short(fields: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if abs(value) <= LARGEST else None
 
 
 def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    number = _number(value)
+    return int(number) if number is not None and number.is_integer() else None
 
 
 def _box(value: Any) -> Box | None:

@@ -1,6 +1,6 @@
 """The page on which a batch is put together, and the act that submits it."""
 
-from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID, uuid4
 
@@ -51,15 +51,12 @@ def submit(
         raise Refusal(400, "Choose an agent and an urgency that this page offers.")
     ids = _ids(upload_ids)
     with db.submitter() as conn:
-        uploads = {
-            each.upload_id: each.name for each in submitter.list_uploads(conn, actor=db.person.name)
-        }
         batch_id = submitter.submit_uploads(
             conn,
             submission_key=submission_key,
             upload_ids=ids,
             agent=agent,
-            name=name.strip() or _name_of([uploads[each] for each in ids if each in uploads]),
+            name=name.strip() or _name_of(len(ids)),
             actor=db.person.name,
             customer=customer.strip() or None,
             priority=URGENCIES[urgency],
@@ -81,9 +78,10 @@ def _ids(text: str) -> list[UUID]:
     return ids
 
 
-def _name_of(documents: Sequence[str]) -> str:
-    """Return a name for a batch of documents to which the person gave none."""
-    if not documents:
-        return "Documents"
-    more = f" and {len(documents) - 1} more" if len(documents) > 1 else ""
-    return f"{documents[0][: LONGEST_NAME - len(more)]}{more}"
+def _name_of(count: int) -> str:
+    """Return a name for a batch to which the person gave none.
+
+    It says nothing of the documents: who may see the dashboard sees the names of batches.
+    """
+    documents = f"{count:,} document{'s' if count != 1 else ''}"
+    return f"{documents}, {datetime.now(UTC):%-d %b %Y %H:%M} UTC"

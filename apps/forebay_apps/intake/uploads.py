@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,7 +31,6 @@ from forebay_apps.web.rendering import failed
 
 router = Pages()
 
-LONGEST_NAME = 1000
 AT_ONCE = 4
 """How many files are looked at at a time: each takes a process."""
 
@@ -49,7 +49,8 @@ async def put_upload(
 
     Its name comes percent-encoded in X-Document-Name. Where it is refused, nothing of it is left,
     its id is spent, and the connection is closed: the rest of it is not waited for. What broke off
-    may be sent again under its id; nothing of it is left either.
+    may be sent again under its id; nothing of it is left either. What was stored under an id is
+    never replaced: of several bodies the first that is whole counts, for all of them.
     """
     settings: IntakeSettings = request.app.state.intake
     arrival = Arrival(upload_id, db, settings)
@@ -57,7 +58,7 @@ async def put_upload(
         check_size(content_length, settings.upload_mb)
         document = await to_thread.run_sync(arrival.open, unquote(x_document_name))
         try:
-            write = partial(settings.storage.write, document, replace=True)
+            write = partial(arrival.write, document)
             size = await receive(request.stream(), write, settings.upload_mb)
             pages = await to_thread.run_sync(arrival.finish, document, size, limiter=_looks)
         except (Refusal, NotFoundError):
@@ -69,7 +70,7 @@ async def put_upload(
         return _closing(request, Refusal(408, f"Nothing came for {PATIENCE} seconds."))
     except StorageError as error:
         return _closing(request, Refusal(503, str(error)))
-    except (Refusal, ForebayError) as error:
+    except (Refusal, ForebayError, psycopg.Error) as error:
         return _closing(request, error)
     return JSONResponse({"upload_id": str(upload_id), "bytes": size, "pages": pages}, 201)
 
@@ -93,12 +94,22 @@ class Arrival:
         """Take note of the file before its first byte, and return its name in the storage."""
         if "\0" in name:
             raise Refusal(422, "The name holds a NUL character: rename the file.")
-        if not 1 <= len(name) <= LONGEST_NAME:
-            raise Refusal(422, f"The name must have 1 to {LONGEST_NAME:,} characters: rename it.")
         with self.db.submitter() as conn:
             return submitter.open_upload(
                 conn, upload_id=self.upload_id, name=name, actor=self.db.person.name
             )
+
+    def write(self, document: str, pieces: Iterable[bytes]) -> int:
+        """Store the file, unless all of it is there from an earlier try, and return its size."""
+        storage = self.settings.storage
+        try:
+            return storage.write(document, pieces)
+        except StorageError:
+            if not storage.exists(document):
+                raise
+        for _ in pieces:
+            pass  # whoever sends it is to hear the answer
+        return storage.size(document)
 
     def finish(self, document: str, size: int) -> int | None:
         """Look at the file that is stored, and return its pages; raises Refusal."""
