@@ -17,13 +17,13 @@ as $function$
 -- Returns    the task's status after it
 -- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements
 -- Locks      the task, then its attempts, by id
--- Errors     22023  p_attempt_id is null, or p_confidence is not from 0 to 1
+-- Errors     22023  p_attempt_id is null, p_confidence is not from 0 to 1, or the result has a number beyond 1.79e308
 --            QF304  there is no such attempt
 --            QF402  the result is too large
 -- Called by  forebay_agent
 begin
     perform forebay._get_attempt(p_attempt_id);
-    perform forebay._require_size(p_result, 'the result', (forebay._limits()).max_result_bytes);
+    perform forebay._require_document(p_result, 'the result', (forebay._limits()).max_result_bytes);
     if p_confidence not between 0 and 1 then
         raise exception 'p_confidence must be from 0 to 1, not %', p_confidence using errcode = '22023';
     end if;

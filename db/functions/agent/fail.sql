@@ -25,7 +25,7 @@ as $function$
 -- Returns    the task's status after it
 -- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements, forebay.refusals
 -- Locks      the task, then its attempts, by id
--- Errors     22023  p_error is no object, p_retryable is null, or p_retry_after is negative or above a year
+-- Errors     22023  p_error is no object or has a number beyond 1.79e308, p_retryable is null, or p_retry_after is negative or above a year
 --            QF304  there is no such attempt
 --            QF402  p_error is too large
 -- Called by  forebay_agent
@@ -34,7 +34,7 @@ begin
         raise exception 'p_retryable must not be null' using errcode = '22023';
     end if;
     perform forebay._require_delay(p_retry_after, 'p_retry_after');
-    perform forebay._require_size(p_error, 'the error', (forebay._limits()).max_result_bytes);
+    perform forebay._require_document(p_error, 'the error', (forebay._limits()).max_result_bytes);
     return (forebay._report(p_attempt_id, false, null, null, forebay._error(p_error), p_retryable, p_retry_after)).status;
 end;
 $function$;

@@ -29,7 +29,7 @@ begin
     if p_metadata is null or jsonb_typeof(p_metadata) <> 'object' then
         raise exception 'p_metadata must be a JSON object' using errcode = '22023';
     end if;
-    perform forebay._require_size(p_metadata, 'p_metadata', (forebay._limits()).max_payload_bytes);
+    perform forebay._require_document(p_metadata, 'p_metadata', (forebay._limits()).max_payload_bytes);
 
     insert into forebay.batches (name, customer, owner, metadata, submission_key, created_at)
     values (p_name, p_customer, p_owner, p_metadata, p_submission_key, forebay._now())

@@ -25,7 +25,7 @@ begin
     if coalesce(jsonb_typeof(v_task.payload), 'null') = 'null' then
         raise exception '"payload" is required' using errcode = '22023';
     end if;
-    perform forebay._require_size(v_task.payload, 'the payload', p_max_bytes);
+    perform forebay._require_document(v_task.payload, 'the payload', p_max_bytes);
 
     v_task.task_id := nextval('forebay.tasks_task_id_seq');
     v_task.agent := p_agent.agent;

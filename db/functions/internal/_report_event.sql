@@ -7,7 +7,7 @@ create or replace function forebay._report_event(p_type text, p_attempt_id bigin
 as $function$
 -- Report what an event says of how its attempt ended; null for an event that only brings usage.
 --
--- Errors  22023  a key is of a wrong type or out of range
+-- Errors  22023  a key is of a wrong type or out of range, or a number is beyond 1.79e308
 --         QF402  the result or the error is too large
 declare
     v_confidence  numeric;
@@ -19,10 +19,10 @@ begin
         if v_confidence not between 0 and 1 then
             raise exception '"confidence" must be from 0 to 1, not %', v_confidence using errcode = '22023';
         end if;
-        perform forebay._require_size(p_data -> 'result', 'the result', v_max_bytes);
+        perform forebay._require_document(p_data -> 'result', 'the result', v_max_bytes);
         return forebay._report(p_attempt_id, true, p_data -> 'result', v_confidence, null, false, null);
     elsif p_type = 'task.failed' then
-        perform forebay._require_size(p_data -> 'error', 'the error', v_max_bytes);
+        perform forebay._require_document(p_data -> 'error', 'the error', v_max_bytes);
         if forebay._json_number(p_data, 'retry_after_seconds') not between 0 and 31557600 then
             raise exception '"retry_after_seconds" must be from 0 to a year' using errcode = '22023';
         end if;

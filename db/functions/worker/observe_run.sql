@@ -29,7 +29,7 @@ begin
     if p_run is null or jsonb_typeof(p_run) <> 'object' then
         raise exception 'p_run must be a JSON object' using errcode = '22023';
     end if;
-    perform forebay._require_size(p_run, 'p_run', v_limits.max_result_bytes);
+    perform forebay._require_document(p_run, 'p_run', v_limits.max_result_bytes);
     if forebay._json_text(p_run, 'life_cycle_state') is null then
         raise exception '"life_cycle_state" is required' using errcode = '22023';
     end if;

@@ -1,6 +1,6 @@
 -- callback: an event has the effect of the call it repeats, any number of times, in any order.
 begin;
-select plan(27);
+select plan(28);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -98,6 +98,10 @@ select throws_ok(
     $$ select pg_temp.event('task.completed', jsonb_build_object(
         'task_id', 4, 'attempt_id', 104, 'result', repeat('x', 1048576))) $$,
     'QF402', null, 'a result is not above 1 MiB'
+);
+select throws_ok(
+    $$ select pg_temp.event('task.completed', '{"task_id": 4, "attempt_id": 104, "result": 1e309}') $$,
+    '22023', null, 'nor are its numbers vast'
 );
 
 -- What the provider refused.

@@ -1,6 +1,6 @@
 -- complete: the attempt's success is the task's; a result that is no good is refused whole.
 begin;
-select plan(13);
+select plan(14);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -23,6 +23,9 @@ select throws_ok($$ select forebay.complete(103, '{}', -0.1) $$, '22023', null, 
 select throws_ok($$ select forebay.complete(103, '{}', 'NaN') $$, '22023', null, 'and a number');
 select throws_ok(
     $$ select forebay.complete(103, to_jsonb(repeat('x', 1048576))) $$, 'QF402', null, 'a result is not above 1 MiB'
+);
+select throws_ok(
+    $$ select forebay.complete(103, '{"pages": [{"width": -1e309}]}') $$, '22023', null, 'none of its numbers is vast'
 );
 select results_eq(
     $$ select status from forebay.tasks where task_id = 3 $$, array['processing'], 'nothing is half-done'

@@ -5,17 +5,18 @@ select stop_clock();
 set local role forebay_owner;
 select given($$
     select forebay.register_agent('a');
-    select forebay.enqueue('a', '{}') from generate_series(1, 5);
-    select forebay.dequeue('w', p_batch_size => 5)
+    select forebay.enqueue('a', '{}') from generate_series(1, 6);
+    select forebay.dequeue('w', p_batch_size => 6)
 $$);
 set local role forebay_agent;
 select results_eq(
     $$ select * from forebay.complete_many(
-        '{103, 101, 999, 102, 101, null}', array['3', '1', '9', to_jsonb(repeat('x', 1048576)), '0', '0']::jsonb[]
+        '{103, 101, 999, 102, 101, null, 106}',
+        array['3', '1', '9', to_jsonb(repeat('x', 1048576)), '0', '0', '[1e309]']::jsonb[]
     ) $$,
     $$ values (101::bigint, 'completed', 'completed'), (102, 'failed', 'failed'), (103, 'completed', 'completed'),
-        (999, null, 'none') $$,
-    'a result that is too large fails its attempt for good, an unknown attempt has no status'
+        (106, 'failed', 'failed'), (999, null, 'none') $$,
+    'a result that is too large, or has a vast number, fails its attempt for good; an unknown attempt has no status'
 );
 set local role forebay_owner;
 select results_eq(

@@ -1,6 +1,6 @@
 -- fail: the task goes back in line after a while, or fails; the error is kept as it was told.
 begin;
-select plan(28);
+select plan(29);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -114,6 +114,7 @@ select throws_ok(
     null,
     'nor the error endless'
 );
+select throws_ok($$ select forebay.fail(101, '{"n": 1e5000}') $$, '22023', null, 'nor its numbers');
 select throws_ok($$ select forebay.fail(null, '{}') $$, '22023', null, 'an attempt is given');
 select throws_ok($$ select forebay.fail(999, '{}') $$, 'QF304', null, 'an unknown attempt is refused');
 select lives_ok(

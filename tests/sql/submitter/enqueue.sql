@@ -1,6 +1,6 @@
 -- enqueue: one task in line; the same idempotency key means the same task, for as long as that is in the table.
 begin;
-select plan(33);
+select plan(35);
 select stop_clock();
 set local role forebay_owner;
 select given($$ select forebay.register_agent('a'), forebay.register_agent('b') $$);
@@ -96,6 +96,8 @@ select throws_ok($$ select forebay.enqueue('a', '{}', p_max_attempts => 0) $$, '
 select throws_ok(
     $$ select forebay.enqueue('a', to_jsonb(repeat('x', 1048576))) $$, 'QF402', null, 'a payload is not above 1 MiB'
 );
+select throws_ok($$ select forebay.enqueue('a', '[1, 1e309]') $$, '22023', null, 'and has no vast numbers');
+select lives_ok($$ select forebay.enqueue('a', '[1, -1.7e308, 1e-400, "1e309"]') $$, 'large ones may be');
 select lives_ok(
     $$ select forebay.enqueue('a', to_jsonb(repeat('x', 1048574))) $$,
     'with its quotes it may have just that'
