@@ -21,7 +21,7 @@ comment on column forebay.batches.submission_key is
 create unique index batches_submission on forebay.batches (owner, submission_key) where submission_key is not null;
 create index batches_owner on forebay.batches (owner, batch_id) where owner is not null;
 
-create index tasks_ended on forebay.tasks (agent, finished_at) where status in ('completed', 'failed');
+create index tasks_ended on forebay.tasks (agent, finished_at) where finished_at is not null;
 
 create table forebay.uploads (
     upload_id        uuid        not null,

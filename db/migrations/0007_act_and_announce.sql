@@ -1,7 +1,7 @@
 -- What operators look at and act on: lists that stay quick with millions of tasks, and what has to be announced.
 --
 -- requires  0006_take_uploads
--- locks     tasks, task_attempts, batches and audit_log, for as long as it takes to build ten indexes
+-- locks     tasks, task_attempts and audit_log, for as long as it takes to build eight indexes
 -- rewrites  no table
 -- breaks    drivers before 0.3.0: list_tasks, task_detail and health have more columns
 -- revert    revert/0007_act_and_announce.sql
@@ -14,20 +14,19 @@ drop function if exists forebay.list_tasks(
 );
 drop function if exists forebay.task_detail(bigint);
 drop function if exists forebay.health();
+drop function if exists forebay._line_state(text, timestamptz);
+drop function if exists forebay._require_size(jsonb, text, integer);
 drop type forebay.task_summary;
 drop type forebay.task_detail;
 drop type forebay.health_report;
 
 create index tasks_listed on forebay.tasks (agent, status, created_at, task_id);
 create index tasks_of_customer on forebay.tasks (customer, status, created_at, task_id) where customer is not null;
-create index tasks_unsure on forebay.tasks (confidence) where confidence is not null;
-create index tasks_ended_in_batch on forebay.tasks (finished_at, batch_id)
-where finished_at is not null and batch_id is not null;
+create index tasks_unsure on forebay.tasks (confidence) where confidence < 0.8;
 create index task_attempts_stopped on forebay.task_attempts (status, started_at, attempt_id)
 where status in ('failed', 'released', 'lost', 'superseded', 'cancelled');
 create index task_attempts_run on forebay.task_attempts (run_id) where run_id is not null;
 create index task_attempts_lost on forebay.task_attempts (finished_at) where status = 'lost';
-create index batches_created on forebay.batches (created_at, batch_id);
 create index audit_log_agent on forebay.audit_log (agent, audit_id) where agent is not null;
 create index audit_log_actor on forebay.audit_log (actor, audit_id) where actor is not null;
 
@@ -167,8 +166,7 @@ declare
 begin
     foreach v_name in array array[
         'announcements', 'announcement_marks', 'tasks_listed', 'tasks_of_customer', 'tasks_unsure',
-        'tasks_ended_in_batch', 'task_attempts_stopped', 'task_attempts_run', 'task_attempts_lost', 'batches_created',
-        'audit_log_agent', 'audit_log_actor'
+        'task_attempts_stopped', 'task_attempts_run', 'task_attempts_lost', 'audit_log_agent', 'audit_log_actor'
     ] loop
         if pg_catalog.to_regclass('forebay.' || v_name) is null then
             raise exception 'expected forebay.% to be there', v_name;

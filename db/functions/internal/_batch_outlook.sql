@@ -11,23 +11,21 @@ declare
     v_outlook forebay.batch_outlook;
 begin
     select
-        p_batch.batch_id, p_batch.name, p_batch.customer, p_batch.owner,
-        coalesce(array_agg(distinct t.agent order by t.agent) filter (where t.agent is not null), '{}'),
-        p_batch.created_at, count(*),
-        count(*) filter (where t.status = 'enqueued'),
-        count(*) filter (where t.status = 'processing'),
-        count(*) filter (where t.status = 'completed'),
-        count(*) filter (where t.status = 'failed'),
-        count(*) filter (where t.status = 'cancelled'),
-        case when bool_and(t.finished_at is not null) then max(t.finished_at) end,
-        0::bigint, 0::bigint, null::numeric, null::text, null::interval,
-        round((percentile_cont(0.5) within group (order by t.confidence) filter (where t.status = 'completed'))::numeric, 4),
-        forebay._known_usd(sum(t.cost_usd), sum(t.priced_attempts)),
-        coalesce(bool_and(t.priced_attempts = t.ended_attempts), true),
-        v_now
+        p_batch.batch_id, p_batch.name, p_batch.customer, p_batch.owner, of_tasks.agents, p_batch.created_at, sums.tasks,
+        sums.enqueued, sums.processing, sums.completed, sums.failed, sums.cancelled, sums.finished_at,
+        0::bigint, 0::bigint, null::numeric, null::text, null::interval, of_tasks.confidence,
+        sums.llm_usd, sums.priced_attempts = sums.ended_attempts, v_now
     into v_outlook
-    from forebay.tasks as t
-    where t.batch_id = p_batch.batch_id;
+    from forebay._batch_sums(p_batch.batch_id) as sums
+    cross join (
+        select
+            coalesce(array_agg(distinct t.agent order by t.agent) filter (where t.agent is not null), '{}') as agents,
+            round(
+                (percentile_cont(0.5) within group (order by t.confidence) filter (where t.status = 'completed'))::numeric, 4
+            ) as confidence
+        from forebay.tasks as t
+        where t.batch_id = p_batch.batch_id
+    ) as of_tasks;
 
     if v_outlook.enqueued + v_outlook.processing > 0 then
         select

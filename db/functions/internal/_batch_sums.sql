@@ -24,7 +24,7 @@ select
     count(*) filter (where t.status = 'failed'),
     count(*) filter (where t.status = 'cancelled'),
     case when bool_and(t.finished_at is not null) then max(t.finished_at) end,
-    sum(t.cost_usd) filter (where t.priced_attempts > 0 or t.cost_usd > 0),
+    sum(forebay._known_usd(t.cost_usd, t.priced_attempts)),
     coalesce(sum(t.ended_attempts), 0)::bigint,
     coalesce(sum(t.priced_attempts), 0)::bigint
 from forebay.tasks as t

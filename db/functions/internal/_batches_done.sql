@@ -30,8 +30,10 @@ begin
     from forebay.batches as b
     cross join lateral forebay._batch_sums(b.batch_id) as sums
     where b.batch_id in (
-        select t.batch_id from forebay.tasks as t
-        where t.finished_at >= v_since - interval '1 minute' and t.finished_at is not null and t.batch_id is not null
+        select t.batch_id
+        from forebay.agents as a
+        inner join forebay.tasks as t on t.agent = a.agent
+        where t.finished_at >= v_since - interval '1 minute' and t.batch_id is not null
     )
     and sums.finished_at is not null;
 

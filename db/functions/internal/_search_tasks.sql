@@ -37,7 +37,7 @@ begin
     v_filter.found_batches := array(
         select b.batch_id from forebay.batches as b
         where b.batch_id = v_number or (v_number is null and strpos(lower(b.name), v_part) > 0)
-        order by b.created_at desc, b.batch_id desc
+        order by b.batch_id desc
         limit 1000
     );
     v_filter.found_customers := array(

@@ -18,7 +18,7 @@ select
     case when p_task.measured_attempts > 0 or p_task.used_output_tokens > 0 then p_task.used_output_tokens end,
     case when p_task.measured_attempts > 0 or p_task.used_cached_tokens > 0 then p_task.used_cached_tokens end,
     p_task.ended_attempts > 0 and p_task.measured_attempts = p_task.ended_attempts,
-    case when p_task.priced_attempts > 0 or p_task.cost_usd > 0 then p_task.cost_usd end,
+    forebay._known_usd(p_task.cost_usd, p_task.priced_attempts),
     p_task.ended_attempts > 0 and p_task.priced_attempts = p_task.ended_attempts,
     case when p_task.ended_attempts > 0 then p_task.run_time end;
 $function$;

@@ -26,7 +26,7 @@ begin
         a.max_rpm, levels.requests, forebay._request_burst(effective),
         case when effective.paused_until > v_now then effective.paused_until end,
         case when effective.paused_until > v_now then effective.pause_reason end,
-        line.oldest_at, a.job_id, a.entry_point, a.lease, a.timeout, a.max_attempts,
+        forebay._waits_since(a.agent, v_now), a.job_id, a.entry_point, a.lease, a.timeout, a.max_attempts,
         throttle.share, effective.max_concurrent_tasks, effective.max_tpm, effective.max_rpm,
         flight.projected_tpm, minute.starts, minute.tokens,
         learned.samples, (learned.input_permille + learned.output_permille) * 0.001, learned.input_permille * 0.001,

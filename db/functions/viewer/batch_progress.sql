@@ -16,17 +16,10 @@ declare
     v_progress forebay.batch_progress;
 begin
     select
-        v_batch.batch_id, v_batch.name, v_batch.customer, v_batch.owner, v_batch.created_at,
-        count(*),
-        count(*) filter (where t.status = 'enqueued'),
-        count(*) filter (where t.status = 'processing'),
-        count(*) filter (where t.status = 'completed'),
-        count(*) filter (where t.status = 'failed'),
-        count(*) filter (where t.status = 'cancelled'),
-        case when bool_and(t.finished_at is not null) then max(t.finished_at) end
+        v_batch.batch_id, v_batch.name, v_batch.customer, v_batch.owner, v_batch.created_at, sums.tasks, sums.enqueued,
+        sums.processing, sums.completed, sums.failed, sums.cancelled, sums.finished_at
     into v_progress
-    from forebay.tasks as t
-    where t.batch_id = p_batch_id;
+    from forebay._batch_sums(p_batch_id) as sums;
     return v_progress;
 end;
 $function$;

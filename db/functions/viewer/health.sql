@@ -9,7 +9,7 @@ as $function$
 --
 -- The oldest transaction is one of the sessions of roles that forebay_owner may see; grant it pg_read_all_stats to see all.
 --
--- Returns    one row; dispatchers are those that claimed or swept, the latest first; a sweep forgets those of yesterday
+-- Returns    one row; oldest_waiting_at is since when the oldest task could start; dispatchers are those that claimed or swept, the latest first; a sweep forgets those of yesterday
 -- Called by  forebay_viewer
 declare
     v_now    timestamptz := forebay._now();
@@ -28,7 +28,7 @@ begin
         ),
         (select max(d.last_claim_at) from forebay.dispatchers as d),
         (select max(d.last_sweep_at) from forebay.dispatchers as d),
-        forebay._oldest_waiting_at(v_now),
+        (select min(forebay._waits_since(a.agent, v_now)) from forebay.agents as a),
         (select count(*) from forebay.agents as a, forebay.task_attempts as o
             where o.agent = a.agent and o.finished_at is null
                 and forebay._is_expired(o, v_now, i.adoption_grace, i.report_grace)),

@@ -18,22 +18,15 @@ as $function$
 -- p_search is a batch's number, or else part of its name, customer or owner; that walks over batches. The tasks of a page's
 -- batches are counted one by one.
 --
--- Returns    one row a batch, by created_at and id downwards; finished_at as in batch_progress
+-- Returns    one row a batch, by id downwards; finished_at as in batch_progress
 -- Errors     22023  p_limit is not from 1 to 1,000
 -- Called by  forebay_viewer
 declare
     v_customers text[] := p_customers;
     v_search    text := lower(nullif(btrim(p_search), ''));
     v_number    bigint := case when v_search ~ '^[0-9]{1,18}$' then v_search::bigint end;
-    v_before_at timestamptz := timestamptz 'infinity';
 begin
     perform forebay._require_between(p_limit, 'p_limit', 1, 1000);
-    if p_before_batch_id is not null then
-        select b.created_at into v_before_at from forebay.batches as b
-        where b.batch_id <= p_before_batch_id
-        order by b.batch_id desc
-        limit 1;
-    end if;
     return query
     select
         b.batch_id, b.name, b.customer, b.owner, b.created_at, sums.tasks, sums.enqueued, sums.processing, sums.completed,
@@ -48,12 +41,12 @@ begin
                 v_search is null or v_number is not null or strpos(lower(page.name), v_search) > 0
                 or strpos(lower(page.customer), v_search) > 0 or strpos(lower(page.owner), v_search) > 0
             )
-            and (page.created_at, page.batch_id) < (v_before_at, coalesce(p_before_batch_id, 9223372036854775807))
-        order by page.created_at desc, page.batch_id desc
+            and page.batch_id < coalesce(p_before_batch_id, 9223372036854775807)
+        order by page.batch_id desc
         limit p_limit
     ) as b
     cross join lateral forebay._batch_sums(b.batch_id) as sums
-    order by b.created_at desc, b.batch_id desc;
+    order by b.batch_id desc;
 end;
 $function$;
 

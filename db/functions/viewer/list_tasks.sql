@@ -21,7 +21,7 @@ as $function$
 --
 -- p_search is the number of a task, batch or attempt; a run, launch token or idempotency key, exactly; or part of a customer
 -- or of a batch's name (of the latest 1,000 batches that have it). Statuses, agents, customers, batches, times and searches
--- are read by indexes, p_max_confidence where few tasks are so unsure. Read one after the other, newest first, until the page
+-- are read by indexes, p_max_confidence below 0.8 if few are so unsure. Read one after the other, newest first, until the page
 -- is full, are: tasks of no customer, a search that more than 100 batches and customers have, and what remains of filters
 -- that hold together.
 --

@@ -6,9 +6,8 @@ forebay.audit_entry, forebay.table_size, forebay.gauge, forebay.effect_count, fo
 forebay.task_filter, forebay.condition;
 drop table forebay.announcements, forebay.announcement_marks;
 drop index
-forebay.tasks_listed, forebay.tasks_of_customer, forebay.tasks_unsure, forebay.tasks_ended_in_batch,
-forebay.task_attempts_stopped, forebay.task_attempts_run, forebay.task_attempts_lost, forebay.batches_created,
-forebay.audit_log_agent, forebay.audit_log_actor;
+forebay.tasks_listed, forebay.tasks_of_customer, forebay.tasks_unsure, forebay.task_attempts_stopped,
+forebay.task_attempts_run, forebay.task_attempts_lost, forebay.audit_log_agent, forebay.audit_log_actor;
 comment on type forebay.task_effect is
 'An act on tasks: the status after it; effect is cancelled, retried, reprioritized, none or unknown.';
 create type forebay.task_summary as (

@@ -1,6 +1,6 @@
 -- health: whether the machinery turns.
 begin;
-select plan(5);
+select plan(7);
 select stop_clock();
 set local application_name = 'forebay listener';
 set local role forebay_viewer;
@@ -36,6 +36,24 @@ select results_eq(
     from forebay.health() $$,
     $$ values (true, true, false, true, 1, null::timestamptz, true, null, true, true, true, true, noon('1 min')) $$,
     'it knows the database: who listens, and that nobody holds it back'
+);
+set local role forebay_owner;
+select given($$
+    select forebay.cancel('{3}');
+    select forebay.register_agent('b');
+    select forebay.enqueue('b', '{}')
+$$);
+select at_time('1 day');
+select given($$ select forebay.retry('{3}') $$);
+set local role forebay_viewer;
+select is(
+    (select oldest_waiting_at from forebay.health()), noon('1 min'), 'of all agents the task that could start first counts'
+);
+set local role forebay_owner;
+select given($$ select forebay.cancel('{4}') $$);
+set local role forebay_viewer;
+select is(
+    (select oldest_waiting_at from forebay.health()), noon('1 hour'), 'since it could start, not since it was created'
 );
 set local role forebay_owner;
 select given($$ update forebay.installation set is_branch = true $$);
