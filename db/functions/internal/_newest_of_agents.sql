@@ -15,6 +15,7 @@ as $function$
 -- The newest tasks that a filter lets through, newest first; read by agent and status.
 --
 -- What the index answers is not asked of the row again: the planner would take it for one more condition.
+-- _newest_of_customers is the same by another index, and changes with it.
 declare
     v_agents text[] := coalesce(p_filter.agents, array(select a.agent from forebay.agents as a));
     v_rest   forebay.task_filter := p_filter;

@@ -16,6 +16,7 @@ as $function$
 -- The newest tasks of customers that a filter lets through, its search aside; read by customer and status.
 --
 -- What the index answers is not asked of the row again: the planner would take it for one more condition.
+-- _newest_of_agents is the same by another index, and changes with it.
 declare
     v_rest forebay.task_filter := p_filter;
 begin

@@ -41,10 +41,6 @@ declare
     v_most   integer := (select i.max_batch_size from forebay.installation as i);
     v_ids    bigint[];
 begin
-    if p_act is null or p_act not in ('cancel', 'retry', 'reprocess', 'reprioritize', 'annotate') then
-        raise exception 'no act is called "%"', left(p_act, 200)
-            using errcode = '22023', hint = 'Acts: cancel, retry, reprocess, reprioritize, annotate.';
-    end if;
     perform forebay._require_between(p_expected, 'p_expected', 0, 9223372036854775807);
     v_ids := array(select t.task_id from forebay.tasks as t where forebay._passes(t, v_filter) limit v_most + 1);
     if cardinality(v_ids) > v_most then

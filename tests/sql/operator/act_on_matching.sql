@@ -83,8 +83,8 @@ select throws_ok(
     $$ select forebay.act_on_matching('cancel', 5) $$, 'QF404', null, 'too many are refused, however many were confirmed'
 );
 select throws_ok($$ select forebay.act_on_matching('cancel', 4) $$, 'QF404', null, 'also when too few were');
-select throws_ok($$ select forebay.act_on_matching('explode', 0) $$, '22023', null, 'an act is one of five');
-select throws_ok($$ select forebay.act_on_matching(null, 0) $$, '22023', null, 'an act is given');
+select throws_ok($$ select forebay.act_on_matching('explode', 1, p_statuses => '{completed}') $$, '22023', null, 'an act is one of five');
+select throws_ok($$ select forebay.act_on_matching(null, 1, p_statuses => '{completed}') $$, '22023', null, 'an act is given');
 select throws_ok($$ select forebay.act_on_matching('cancel', null) $$, '22023', null, 'a count is given');
 select throws_ok(
     $$ select forebay.act_on_matching('annotate', 1, p_statuses => '{completed}') $$, '22023', null, 'a note needs words'
