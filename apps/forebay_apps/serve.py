@@ -68,7 +68,11 @@ def server(app: FastAPI) -> Server:
 def serve(app: FastAPI, at: socket.socket) -> None:
     """Serve until SIGTERM or Ctrl-C."""
     host, port = at.getsockname()[:2]
-    log.info("serving", app=app.state.site.name, host=host, port=port)
+    name, people = app.state.site.name, app.state.identification
+    if people.has_login_page and not people.users.all():
+        log.warning("nobody_can_log_in", app=name, hint="forebay user add NAME --role ROLE")
+    address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+    log.info("serving", app=name, host=host, port=port, address=address)
     server(app).run(sockets=[at])
-    log.info("stopped", app=app.state.site.name)
+    log.info("stopped", app=name)
     gc.freeze()  # looking through all that was loaded would take longer than all of the above

@@ -9,13 +9,14 @@ import psycopg
 from forebay.pool import Database
 
 
-def lacking_roles(database: Database, roles: Iterable[str]) -> list[str]:
-    """Return those of these roles (as in forebay_<role>) that the login may not act as.
+def lacking(database: Database, roles: Iterable[str]) -> str | None:
+    """Tell in words which of these roles (as in forebay_<role>) the login may not act as, if any.
 
     Raises ConnectError when there is no connection at all.
     """
     database.connect().close()
-    return [role for role in roles if not _may_act_as(database, role)]
+    names = [f"forebay_{role}" for role in roles if not _may_act_as(database, role)]
+    return f"the database's login may not act as {', '.join(names)}" if names else None
 
 
 def _may_act_as(database: Database, role: str) -> bool:

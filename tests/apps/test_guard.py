@@ -14,6 +14,7 @@ from fastapi.routing import APIRoute
 from apps.conftest import ClientOf, Serve
 from apps.support.kit import ServeKit, asking
 from apps.support.serving import Served
+from forebay.cli import user
 from forebay.errors import SettingError
 from forebay_apps.web.database import Access
 from forebay_apps.web.errors import Forbidden
@@ -100,7 +101,9 @@ def test_the_orchestrator_is_for_viewers_and_up(serve: Serve, client: ClientOf) 
     served = serve("orchestrator")
     mila = client(served, "mila")
     for path in ("/", "/events", "/nothing"):
-        assert mila.get(path).status_code == 403
+        refused = mila.get(path)
+        assert refused.status_code == 403
+        assert "Go to the start" not in refused.text  # she would be refused there as well
     assert mila.post("/logout").status_code == 303
     assert client(served, "vic").get("/").status_code == 200
 
@@ -219,6 +222,11 @@ def test_databricks_names_the_person(serve_kit: ServeKit) -> None:
         assert "A@b.example, admin" in app.get("/mine", headers=both).text
         assert "123, viewer" in app.get("/mine", headers={"X-Forwarded-User": "123"}).text
         assert app.get("/mine").status_code == 401
+
+
+def test_the_command_line_knows_the_roles_of_the_apps() -> None:
+    """It names them also where the apps are not installed."""
+    assert user.ROLES == ROLES
 
 
 def test_who_is_on_no_list_may_submit_and_no_more() -> None:

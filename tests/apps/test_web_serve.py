@@ -72,6 +72,7 @@ def test_it_stops_when_asked_though_streams_are_open(role_dsn: DSN, tmp_path: Pa
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
         events = [line["event"] for line in lines(tmp_path)]
+        assert "nobody_can_log_in" not in events
         assert events[-1] == "stopped"
         assert not [line for line in lines(tmp_path) if line["level"] == "error"], said(tmp_path)
 
@@ -102,6 +103,9 @@ def test_intake_is_served_too(role_dsn: DSN, tmp_path: Path) -> None:
     with serving("intake", tmp_path, FOREBAY_DATABASE_URL=dsn) as (process, url):
         assert httpx.get(f"{url}/healthz").text == "ok\n"
         assert httpx.get(f"{url}/login").status_code == 200
+        told = {line["event"]: line for line in lines(tmp_path)}
+        assert told["serving"]["address"] == f"{url}/"
+        assert "forebay user add" in told["nobody_can_log_in"]["hint"]
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from forebay_apps.intake import batches, documents, submitting, uploads
+from forebay_apps.intake import ROLES, batches, documents, submitting, uploads
 from forebay_apps.intake.cleaning import Cleaner
 from forebay_apps.intake.findings import amount, in_short, level
 from forebay_apps.intake.naming import left, name_of
@@ -27,7 +27,7 @@ def create_app(variables: Mapping[str, str] = os.environ) -> FastAPI:
         folder=Path(__file__).parent,
         routers=[uploads.router, submitting.router, batches.router, documents.router],
         nav=[("New batch", "/", "submitter"), ("My batches", "/batches", "submitter")],
-        roles=("submitter", "reader", "upkeep"),
+        roles=ROLES,
     )
     app = build(
         site, variables, lambda app: [Cleaner.of(variables, app.state.connections, settings)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from fastapi import FastAPI
 
 from forebay_apps.orchestrator import (
+    ROLES,
     acting,
     agents,
     attempts,
@@ -55,7 +56,7 @@ def create_app(variables: Mapping[str, str] = os.environ, *, with_daemon: bool =
         ],
         nav=[(label, path, "viewer") for label, path in NAV],
         needs="viewer",
-        roles=("viewer", "operator", "reader", "agent", "upkeep"),
+        roles=ROLES,
         open_paths=["/api/callbacks", "/metrics"],
     )
     app = build(site, variables, parts)

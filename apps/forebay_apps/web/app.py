@@ -54,7 +54,7 @@ class Site:
     routers: Sequence[APIRouter]
     nav: Sequence[tuple[str, str, Role]] = ()  # label, path, the least role that sees it
     needs: Role = "submitter"  # to get in at all
-    roles: Sequence[str] = ("submitter", "viewer", "reader", "upkeep")  # that its login acts as
+    roles: Sequence[str] = ()  # that its login acts as
     open_paths: Sequence[str] = ()  # exact paths that see to themselves who may ask
 
     @property

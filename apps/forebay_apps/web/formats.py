@@ -104,6 +104,5 @@ FILTERS: dict[str, Any] = {
     "duration": duration,
     "filesize": size,
     "moment": moment,
-    "ago": moment,
     "confidence": confidence,
 }

@@ -122,4 +122,3 @@ def _stranger(request: Request) -> Response:
 Viewer = Annotated[Person, Depends(requires("viewer"))]
 Operator = Annotated[Person, Depends(requires("operator"))]
 Admin = Annotated[Person, Depends(requires("admin"))]
-AnyPerson = Annotated[Person, Depends(requires("submitter"))]

@@ -16,7 +16,6 @@ from forebay.cli.database import person
 from forebay.cli.errors import Refused
 
 APPS = {"orchestrator": ("--no-daemon",), "intake": ()}
-ROLES = ("submitter", "viewer", "operator", "reader", "agent", "upkeep")
 SECONDS_TO_START = 30
 LOOK_EVERY = 0.1
 MADE_UP_RATE = {"FOREBAY_COMPUTE_USD_PER_HOUR": "0.36"}
@@ -29,12 +28,13 @@ def served(dsn: str, agent: str) -> Iterator[Callable[[], None]]:
     Intake offers that agent. Gives a function that raises Refused once an app has died. Where the
     login may not act as the apps do, it says so, and nothing is served.
     """
-    from forebay.memberships import lacking_roles
+    from forebay.memberships import lacking
     from forebay.pool import Database
+    from forebay_apps import intake, orchestrator
 
-    if lacking := lacking_roles(Database(dsn), ROLES):
-        named = ", ".join(f"forebay_{role}" for role in lacking)
-        output.note(f"The web apps are not served: this login may not act as {named}")
+    roles = dict.fromkeys((*intake.ROLES, *orchestrator.ROLES))
+    if said := lacking(Database(dsn), roles):
+        output.note(f"The web apps are not served: {said}")
         yield lambda: None
         return
     with tempfile.TemporaryDirectory(prefix="demo-", dir=documents.home()) as folder:

@@ -56,7 +56,7 @@ def _serve(
     create_app: Callable[[Mapping[str, str]], FastAPI], host: str, port: int, dsn: str | None
 ) -> None:
     from forebay import logs
-    from forebay.memberships import lacking_roles
+    from forebay.memberships import lacking
     from forebay.pool import Database
     from forebay.settings import DATABASE_URL, Settings
     from forebay_apps.serve import listening, serve
@@ -68,7 +68,6 @@ def _serve(
     at = listening(host, port)
     database = Database(settings.database_url)
     database.check(patience=PATIENCE)
-    if lacking := lacking_roles(database, made.state.site.roles):
-        names = ", ".join(f"forebay_{role}" for role in lacking)
-        raise Refused(f"The database's login may not act as {names}: grant it what is missing.")
+    if said := lacking(database, made.state.site.roles):
+        raise Refused(f"{said[:1].upper()}{said[1:]}: grant it what is missing.")
     serve(made, at)

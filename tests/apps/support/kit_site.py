@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from starlette.responses import Response
 
 from forebay.calls import viewer
 from forebay_apps.web.app import Site, build
 from forebay_apps.web.database import Db
-from forebay_apps.web.guard import Admin, AnyPerson, Operator, Viewer
+from forebay_apps.web.guard import Admin, Operator, Viewer, requires
 from forebay_apps.web.pages import Pages, back, fragment, page
+from forebay_apps.web.people import Person
+
+AnyPerson = Annotated[Person, Depends(requires("submitter"))]
 
 BOARD = """
 <h2>{{ total }} tasks</h2>
