@@ -10,7 +10,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import chain, repeat
 from typing import Any
 
@@ -46,14 +46,16 @@ class Callbacks:
         self._closed = threading.Event()
 
     @classmethod
-    def from_settings(cls, is_stopped: Callable[[], bool]) -> Callbacks | None:
+    def from_settings(
+        cls, is_stopped: Callable[[], bool], environment: Mapping[str, str] = os.environ
+    ) -> Callbacks | None:
         """Return what the environment sets up; None where it sets up nothing, or wrongly.
 
         What is wrong is logged: a report must not depend on it.
         """
         try:
-            receiver = Receiver.read(os.environ, URL, SECRETS)
-            patience = number(os.environ, SECONDS, PATIENCE, least=0, most=3600)
+            receiver = Receiver.read(environment, URL, SECRETS)
+            patience = number(environment, SECONDS, PATIENCE, least=0, most=3600)
         except SettingError as error:
             log.warning("callbacks_off", reason=first_line(error))
             return None

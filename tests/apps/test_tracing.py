@@ -14,6 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from apps.conftest import ClientOf, Outage, Serve
 from apps.support.busy import Busy
+from forebay_apps.web.tracing import Tracing
 
 SERVER, CLIENT, ERROR = 2, 3, 2
 
@@ -87,6 +88,16 @@ def test_requests_and_their_calls_are_spans(
     assert by_name["GET /metrics"].status.code == ERROR
     assert not any("healthz" in span.name for _, span in found)
     assert b"a-secret-number" not in b"".join(sent)
+
+
+def test_the_service_is_called_as_its_settings_say() -> None:
+    """Several dashboards of one collector are told apart."""
+    where = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}
+    for settings, name in ((where, "forebay-x"), (where | {"OTEL_SERVICE_NAME": "own"}, "own")):
+        tracing = Tracing.of(settings, "forebay-x")
+        assert tracing
+        assert tracing._provider.resource.attributes["service.name"] == name
+        tracing.close()
 
 
 def test_without_a_collector_there_are_none(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:

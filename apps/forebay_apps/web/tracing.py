@@ -7,7 +7,6 @@ with its query, or an answer.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from forebay.settings import text
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+NAME = "OTEL_SERVICE_NAME"
 QUIET = ("/static/", "/healthz", "/events")  # paths without spans
 FUNCTION = re.compile(r"\bforebay\.\w+(?=\()")
 
@@ -31,21 +31,19 @@ class Tracing:
     """Make spans and export them."""
 
     def __init__(self, service: str, exporter: SpanExporter) -> None:
-        # What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say goes before our name.
-        named = {} if os.environ.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: service}
-        self._provider = TracerProvider(resource=Resource.create(named))
+        self._provider = TracerProvider(resource=Resource.create({SERVICE_NAME: service}))
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
         self._tracer = self._provider.get_tracer("forebay")
         self._cursor = self._cursor_class()
 
     @classmethod
     def of(cls, environment: Mapping[str, str], service: str) -> Tracing | None:
-        """Return what the environment sets up, or None."""
+        """Return what the environment sets up, or None; `service` is its name, if it has none."""
         if not text(environment, ENDPOINT):
             return None
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-        return cls(service, OTLPSpanExporter())
+        return cls(text(environment, NAME) or service, OTLPSpanExporter())
 
     def middleware(self, app: ASGIApp) -> ASGIApp:
         """Return the app with a span around each request, named by its route."""
