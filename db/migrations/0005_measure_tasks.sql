@@ -88,7 +88,7 @@ create table forebay.task_rollups (
     constraint task_rollups_pkey primary key (minutes, is_by_customer, customer, starts_at, agent, status),
     constraint task_rollups_minutes_known check (minutes in (15, 60, 1440, 40320)),
     constraint task_rollups_customer_of_one check (is_by_customer or customer = '')
-) with (fillfactor = 50);
+) with (fillfactor = 90);
 comment on table forebay.task_rollups is
 'Tasks by when they were created, in slots of 15 minutes, an hour, a day and four weeks (UTC), without what task_changes still holds.';
 comment on column forebay.task_rollups.is_by_customer is

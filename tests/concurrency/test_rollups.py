@@ -342,3 +342,15 @@ def test_the_rollups_are_made_of_tasks_that_stand_still(stage: Stage) -> None:
             future.result()
     assert viewer.metrics(stage.db).enqueued == 1
     assert_exact(stage)
+
+
+def test_a_rebuild_counts_each_task_once_however_their_numbers_lie(stage: Stage) -> None:
+    """It goes through the tasks 100,000 numbers at a time; some hold one task, some none."""
+    stage.agent()
+    first = stage.enqueue()[0]
+    for gap in (99_999, 100_000, 250_000):
+        stage.superuser.execute("select setval('forebay.tasks_task_id_seq', %s)", [first + gap - 1])
+        assert stage.enqueue() == [first + gap]
+    stage.superuser.execute(REBUILD)
+    assert viewer.metrics(stage.db).enqueued == 4
+    assert_exact(stage)

@@ -55,13 +55,16 @@ FAULTS = [
     Fault(
         "a fold leaves the changes",
         f"{INTERNAL}/_fold_changes.sql",
-        "delete from forebay.task_changes as c returning c.*",
+        "delete from forebay.task_changes as c\n"
+        "        where c.change_id in (select o.change_id from forebay.task_changes as o"
+        " order by o.change_id limit 100000)\n"
+        "        returning c.*",
         "select c.* from forebay.task_changes as c",
         rollups.test_a_reader_sees_each_change_once_while_it_is_folded,
     ),
     Fault(
         "a fold forgets what it had",
-        f"{INTERNAL}/_fold_changes.sql",
+        f"{INTERNAL}/_upsert_rollups.sql",
         "tasks = r.tasks + excluded.tasks,",
         "tasks = excluded.tasks,",
         rollups.test_counts_and_sums_are_exact_in_any_range_and_filter,
@@ -121,5 +124,19 @@ FAULTS = [
         "lock table forebay.tasks in share row exclusive mode;",
         "",
         rollups.test_the_rollups_are_made_of_tasks_that_stand_still,
+    ),
+    Fault(
+        "a rebuild steps over a task",
+        f"{INTERNAL}/_rebuild_rollups.sql",
+        "v_first := v_first + v_at_once;",
+        "v_first := v_first + v_at_once + 1;",
+        rollups.test_a_rebuild_counts_each_task_once_however_their_numbers_lie,
+    ),
+    Fault(
+        "a rebuild counts a task twice",
+        f"{INTERNAL}/_rebuild_rollups.sql",
+        "t.task_id < v_first + v_at_once",
+        "t.task_id <= v_first + v_at_once",
+        rollups.test_a_rebuild_counts_each_task_once_however_their_numbers_lie,
     ),
 ]
