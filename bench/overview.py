@@ -2,7 +2,7 @@
 
 It seeds a database of its own, in --folder, which is kept: the next run with it only measures. Each
 row is a range and a filter; each number is the 50th and the 95th percentile of --runs calls, one
-after the other. docs/limits.md holds the table.
+after the other. docs/apps.md holds the table.
 """
 
 from __future__ import annotations
@@ -196,13 +196,13 @@ def print_pages(dsn: str, runs: int) -> None:
         write_people(home / "users.json")
         settings = {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_LOGIN": "password"}
         with served("orchestrator", settings, Path(folder)) as app, logged_in(app, "vic") as client:
-            print("\n| range | filter | figures | series | costs by agent |")
-            print("|---|---|---|---|---|")
+            print("\n| range | filter | figures | series | confidence | costs by agent |")
+            print("|---|---|---|---|---|---|")
             for name, from_ in starts():
                 for filter_name, filters in FILTERS.items():
                     cells = [
                         measured(partial(fetch, client, part, from_, filters), runs)
-                        for part in ("figures", "series", "costs")
+                        for part in ("figures", "series", "confidence", "costs")
                     ]
                     print("|", " | ".join((name, filter_name, *cells)), "|", flush=True)
 
