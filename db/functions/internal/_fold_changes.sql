@@ -4,6 +4,8 @@ create or replace function forebay._fold_changes(p_at_least integer)
     volatile
     security invoker
     set search_path = pg_catalog, pg_temp
+    set enable_hashjoin = on
+    set jit = off
 as $function$
 -- Add the noted changes of tasks to the rollups, if p_at_least of them wait; when somebody else is at it, leave it to them.
 --

@@ -11,7 +11,7 @@ as $function$
 -- Writes  forebay.task_changes, forebay.task_rollups
 -- Locks   forebay.tasks against writers, then the fold's advisory lock
 declare
-    v_at_once constant bigint := 100000;
+    v_at_once constant integer := 100000;
     v_first   bigint;
     v_last    bigint;
     v_cells   forebay.task_cell[];
