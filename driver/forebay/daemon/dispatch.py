@@ -45,7 +45,7 @@ class Dispatch:
 
     def check(self) -> None:
         """Claim nothing and report nothing, to raise what forbids it: before anything is held."""
-        self._caller.call(
+        self._caller.call_cancellably(
             calls.dequeue, worker=self._caller.worker, agents=self._agents, launchers=[]
         )
         self._caller.call(agent_calls.complete_many, attempt_ids=[], results=[])
@@ -55,7 +55,7 @@ class Dispatch:
         room = min(launcher.slots - len(self._runs.of(launcher)), LARGEST_CLAIM)
         if room <= 0:
             return 0
-        claimed = self._caller.call(
+        claimed = self._caller.call_cancellably(
             calls.dequeue,
             worker=self._caller.worker,
             agents=self._agents,

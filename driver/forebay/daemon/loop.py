@@ -74,9 +74,13 @@ class Daemon:
         local.on_end = self._wake.set
 
     def stop(self) -> None:
-        """Ask `run` to end: no more claims, processes ended, outside runs left to be adopted."""
+        """Ask `run` to end: no more claims, processes ended, outside runs left to be adopted.
+
+        A claim or a sweep that waits in the database is cancelled. Asking again does no harm.
+        """
         self._stop.set()
         self._wake.set()
+        self._caller.cancel()
 
     def run(self, *, patience: float = 0) -> None:
         """Work until stopped.
@@ -122,7 +126,8 @@ class Daemon:
             steps += [self._external.observe, self._external.adopt]
         if self._sweep_due.is_due():
             steps += [self._sweep]
-        done = [self._is_done(step) for step in [*steps, self._claim_and_launch]]
+        steps += [self._claim_and_launch]
+        done = [self._is_done(step) for step in steps if not self._stop.is_set()]
         if not all(done):
             return self._errors.next()
         self._errors.reset()
@@ -139,7 +144,8 @@ class Daemon:
             step()
         except Exception as error:
             name = step.__name__.strip("_")
-            log.error("step_failed", step=name, error=type(error).__name__, reason=str(error))
+            if not self._stop.is_set() or not isinstance(error, psycopg.errors.QueryCanceled):
+                log.error("step_failed", step=name, error=type(error).__name__, reason=str(error))
             return False
         return True
 
@@ -149,7 +155,7 @@ class Daemon:
             self._dispatch.launch()
 
     def _sweep(self) -> None:
-        self._caller.call(calls.sweep, worker=self.worker)
+        self._caller.call_cancellably(calls.sweep, worker=self.worker)
 
     def _rest(self, seconds: float) -> None:
         """Wait for the time, a notification, the end of a process, or the stop.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
+
+import psycopg
 
 from forebay.calls._call import StoredFunction
 from forebay.launchers import LaunchableAttempt, Launcher
@@ -20,6 +22,7 @@ R = TypeVar("R")
 
 STATEMENT_TIMEOUT = 30  # seconds
 CONNECTION_WAIT = 2.0  # seconds for a connection of the pool; then the step has failed
+CANCEL_SECONDS = 1.0  # for the server to take in that a call is cancelled
 
 
 @dataclass(slots=True, eq=False)
@@ -92,6 +95,8 @@ class Caller:
             database, connect_timeout=5, tcp_timeout=10, statement_timeout=STATEMENT_TIMEOUT
         )
         self._pool: Pool | None = None
+        self._lock = threading.Lock()  # a cancel reaches the call that it is meant for, or none
+        self._cancellable: psycopg.Connection[Any] | None = None
 
     @contextmanager
     def connected(self, *, patience: float) -> Iterator[None]:
@@ -104,3 +109,26 @@ class Caller:
         assert self._pool is not None
         with self._pool.connection(timeout=CONNECTION_WAIT) as connection:
             return function(connection, *args, **kwargs)
+
+    def call_cancellably(
+        self, function: StoredFunction[P, R], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Do the same for what may as well not be done: `cancel` has it fail. For one thread."""
+        assert self._pool is not None
+        with self._pool.connection(timeout=CONNECTION_WAIT) as connection:
+            self._set_cancellable(connection)
+            try:
+                return function(connection, *args, **kwargs)
+            finally:
+                self._set_cancellable(None)
+
+    def cancel(self) -> None:
+        """Have the cancellable call that goes on fail at once, as if it had not been made."""
+        with self._lock:
+            if self._cancellable:
+                with suppress(psycopg.Error):
+                    self._cancellable.cancel_safe(timeout=CANCEL_SECONDS)
+
+    def _set_cancellable(self, connection: psycopg.Connection[Any] | None) -> None:
+        with self._lock:
+            self._cancellable = connection
