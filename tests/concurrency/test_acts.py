@@ -45,7 +45,7 @@ def test_an_act_on_waiting_tasks_spares_one_that_is_claimed_meanwhile(
         claiming.commit()
         refused = future.result()
     assert isinstance(refused, MatchChangedError)
-    assert str(refused) == "2 task(s) match now, not 3"
+    assert str(refused) == "2 tasks match now, not 3"
     tasks = [stage.task(task_id) for task_id in ids]
     assert [task.status for task in tasks] == ["processing", "enqueued", "enqueued"]
     assert {task.priority for task in tasks} == {0}

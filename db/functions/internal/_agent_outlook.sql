@@ -24,8 +24,8 @@ declare
     v_open  record;
     v_last  forebay.tasks;
     v_use   forebay.expected_use;
-    v_why   forebay.task_explanation;
     v_limit record;
+    v_halt  record;
 begin
     select o.* into v_open from forebay._open_tasks(p_batch_id, v_agent) as o;
     is_needed := v_open.waiting + v_open.running > 0;
@@ -46,7 +46,6 @@ begin
         ) - v_open.waiting + 1);
         v_use := forebay._expect(v_agent, forebay._learned(v_agent.agent), v_open.estimate);
         tokens := v_open.waiting * (v_use.input_tokens + v_use.output_tokens);
-        v_why := forebay._explain_waiting(v_last);
     end if;
     time_left := make_interval(secs => (60 * (ahead + v_open.waiting + forebay._in_use(v_agent.agent)) / per_minute)::double precision);
 
@@ -58,12 +57,10 @@ begin
         time_left := v_limit.takes;
         limited_by := v_limit.words;
     end if;
-    if v_why.reason in ('not_open', 'closed', 'paused', 'spend_cap') then
-        limited_by := v_why.explanation;
-        time_left := time_left + (case v_why.reason
-            when 'paused' then nullif(v_agent.paused_until, 'infinity')
-            when 'spend_cap' then v_why.waiting_until
-        end - p_now);
+    select h.* into v_halt from forebay._halt(v_agent, v_last, p_now) as h;
+    if v_halt.words is not null then
+        limited_by := v_halt.words;
+        time_left := time_left + v_halt.lasts;
     end if;
     if v_open.due_at - p_now > time_left then
         time_left := v_open.due_at - p_now;

@@ -10,7 +10,7 @@ as $function$
 -- Errors  QF204  they are more or fewer
 begin
     if p_count <> p_expected then
-        raise exception '% task(s) match now, not %', p_count, p_expected
+        raise exception '% now, not %', case p_count when 1 then '1 task matches' else p_count || ' tasks match' end, p_expected
             using errcode = 'QF204', detail = 'Nothing was changed.', hint = 'Look at what matches, and confirm it again.';
     end if;
 end;

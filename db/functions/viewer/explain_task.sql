@@ -27,8 +27,8 @@ begin
     else
         v_answer.reason := v_task.status;
         v_answer.explanation := format(
-            'It ended as %s at %s after %s attempt(s)%s.', v_task.status, forebay._moment_words(v_task.finished_at, forebay._now()),
-            v_task.attempt_no,
+            'It ended as %s at %s after %s%s.', v_task.status, forebay._moment_words(v_task.finished_at, forebay._now()),
+            case v_task.attempt_no when 1 then '1 attempt' else v_task.attempt_no || ' attempts' end,
             coalesce(': ' || nullif(rtrim(v_task.error ->> 'message', '. '), ''), '')
         );
     end if;

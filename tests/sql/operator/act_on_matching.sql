@@ -13,7 +13,7 @@ select given($$
 $$);
 set local role forebay_operator;
 select throws_matching(
-    $$ select forebay.act_on_matching('cancel', 1, p_statuses => '{enqueued}') $$, '2 task\(s\) match now, not 1',
+    $$ select forebay.act_on_matching('cancel', 1, p_statuses => '{enqueued}') $$, '2 tasks match now, not 1',
     'another count is refused, with both numbers'
 );
 select throws_ok(

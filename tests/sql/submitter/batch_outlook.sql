@@ -56,8 +56,8 @@ set local role forebay_owner;
 select given($$ select forebay.pause_agent('a', 'infinity', 'for good') $$);
 set local role forebay_submitter;
 select results_eq(
-    $$ select limited_by like '%paused%for good%', time_left from forebay.batch_outlook(12, 'ann') $$,
-    $$ values (true, null::interval) $$,
+    $$ select limited_by, time_left from forebay.batch_outlook(12, 'ann') $$,
+    $$ values ('Agent a is paused until it is resumed: for good.', null::interval) $$,
     'one without an end leaves no time to tell'
 );
 set local role forebay_owner;

@@ -246,9 +246,9 @@ select given($$
     inner join (values (1, 'It is too long.'), (2, 'why?'), (3, '...')) as m (place, message) on m.place = a.place
 $$);
 select results_eq(
-    $$ select regexp_replace(e.explanation, '.* attempt', '')
+    $$ select regexp_replace(e.explanation, '.* UTC', '')
        from forebay.tasks as t cross join forebay.explain_task(t.task_id) as e where t.agent = 'ends' order by t.task_id $$,
-    array['(s): It is too long.', '(s): why?.', '(s).'],
+    array[' after 1 attempt: It is too long.', ' after 1 attempt: why?.', ' after 1 attempt.'],
     'what is said of an end is one sentence'
 );
 select throws_ok($$ select forebay.explain_task(999) $$, 'QF303', null, 'an unknown task');
