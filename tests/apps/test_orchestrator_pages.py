@@ -262,7 +262,7 @@ def test_runs_and_traces_are_linked_as_the_settings_say(
 def test_unknown_is_said_and_never_zero(
     busy: Busy, orchestrator: Served, visit: Visit, superuser: psycopg.Connection, connect: Connect
 ) -> None:
-    """A task whose attempt told of no call has used we do not know what, at an unknown cost."""
+    """A task whose attempt told of no call has used we do not know what: the page says so."""
     conn = connect("all")
     operator.register_agent(conn, agent="silent")
     task = submitter.enqueue(conn, agent="silent", payload={})
@@ -270,9 +270,9 @@ def test_unknown_is_said_and_never_zero(
     agent.complete(conn, attempt_id=claim.attempt_id, result={})
     page = visit(orchestrator, f"/tasks/{task}", "vic")
     facts = page.locator(".facts").nth(1)
-    expect(facts).to_contain_text(re.compile(r"LLM cost\s*unknown"))
+    expect(facts).to_contain_text(re.compile(r"LLM cost\s*no call reported"))
     page.goto(f"{orchestrator.url}/tasks?agent=silent")
     row = page.locator("tbody tr")
-    assert row.get_by_text("unknown").count() == 2
+    assert row.get_by_text("none reported").count() == 2
     page.goto(f"{orchestrator.url}/?agent=silent")
     expect(page.locator("section", has=page.locator("#figure-llm")).last).to_contain_text("unknown")

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from inspect import signature
 
 import pytest
 from starlette.datastructures import QueryParams
 
+from forebay.calls import operator
 from forebay.errors import SettingError
 from forebay.rows import MetricPoint
 from forebay_apps.orchestrator import charts
 from forebay_apps.orchestrator.acts import ACTS, outcome
-from forebay_apps.orchestrator.filters import Filters
+from forebay_apps.orchestrator.agent_settings import SETTINGS, read, written
+from forebay_apps.orchestrator.filter_form import shown, words
+from forebay_apps.orchestrator.filters import NO_CUSTOMER, Filters
 from forebay_apps.orchestrator.links import Links
 from forebay_apps.web.errors import Refusal
 
@@ -50,7 +54,7 @@ def test_the_url_says_the_filters_and_the_filters_the_url() -> None:
     """Whatever was picked comes back from the query that the filters make."""
     text = (
         "range=all&from=2026-01-01T12:00&to=2026-01-02T00:00&status=failed&status=completed"
-        "&agent=a%26b&customer=M%C3%BCller+%3Cb%3E&batch=7&q=50%25&confidence=0.7"
+        "&agent=a%26b&customer=M%C3%BCller+%3Cb%3E&no_customer=1&batch=7&q=50%25&confidence=0.7"
     )
     filters = Filters.read(QueryParams(text))
     assert filters == Filters(
@@ -58,12 +62,20 @@ def test_the_url_says_the_filters_and_the_filters_the_url() -> None:
         to=NOON + 12 * HOUR,
         statuses=("failed", "completed"),
         agents=("a&b",),
-        customers=("Müller <b>",),
+        customers=("Müller <b>", NO_CUSTOMER),
         batch_id=7,
         search="50%",
         max_confidence=Decimal("0.7"),
     )
     assert Filters.read(QueryParams(filters.query())) == filters
+
+
+def test_times_of_any_year_come_back() -> None:
+    """A year that is typed wrong is no error on the next page."""
+    filters = Filters.read(QueryParams("from=0202-01-01T10:05"))
+    assert Filters.read(QueryParams(filters.query())) == filters
+    assert shown(filters)["inputs"](filters.from_) == "0202-01-01T10:05"
+    assert words(filters) == ["created from 0202-01-01 10:05 UTC"]
 
 
 def test_a_range_is_fixed_before_an_act() -> None:
@@ -146,6 +158,35 @@ def test_a_template_that_makes_no_address_stops_the_start(template: str) -> None
     """The message names the variable."""
     with pytest.raises(SettingError, match="FOREBAY_RUN_URL"):
         Links.read({"FOREBAY_RUN_URL": template})
+
+
+def test_every_parameter_of_an_agent_can_be_set() -> None:
+    """What register_agent takes is on the form, but for who asks and why."""
+    names = [setting.name for setting in SETTINGS]
+    parameters = set(signature(operator.register_agent).parameters)
+    assert len(names) == len(set(names))
+    assert set(names) == parameters - {"connection", "agent", "reason", "actor"}
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [("45", 45), ("0.5", 0.5), ("1 h 30 m", 5400), ("90d", 7_776_000), ("0 s", 0)],
+)
+def test_times_are_written_as_they_are_read(said: str, seconds: float) -> None:
+    """A form that is sent as it came changes nothing."""
+    (lease,) = [setting for setting in SETTINGS if setting.name == "lease"]
+    found = read(lease, said)
+    assert found == timedelta(seconds=seconds)
+    assert read(lease, written(found)) == found
+    assert written(timedelta(days=90)) == "90 d"
+
+
+@pytest.mark.parametrize("said", ["", "soon", "-5 s", "1 week", "9999999 d", "m", "1e3", "NaN"])
+def test_what_is_no_time_is_refused(said: str) -> None:
+    """The sentence names the setting."""
+    (lease,) = [setting for setting in SETTINGS if setting.name == "lease"]
+    with pytest.raises(Refusal, match=r"^Lease "):
+        read(lease, said)
 
 
 def test_an_act_says_what_it_did() -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import Path, Query, Request
+from fastapi import Query, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from forebay.calls import submitter
 from forebay.rows import BatchOutlook, TaskEffect, TaskEffectWord
 from forebay_apps.intake.exports import FILES
-from forebay_apps.intake.naming import STATES
+from forebay_apps.intake.naming import STATES, limit_words
 from forebay_apps.intake.sight import Sight
 from forebay_apps.web.database import Db
 from forebay_apps.web.errors import Refusal
+from forebay_apps.web.ids import Id, OptionalId
 from forebay_apps.web.pages import Pages, back, fragment, page
 
 router = Pages()
@@ -26,9 +27,6 @@ DOCUMENTS = 100
 EXPLAINED = 10
 """Of how many it says in full why they wait: each costs some milliseconds."""
 
-MAX_ID = 2**63 - 1
-Id = Annotated[int, Path(ge=1, le=MAX_ID)]
-OptionalId = Annotated[int | None, Query(ge=1, le=MAX_ID)]
 State = Annotated[str | None, Query()]
 
 
@@ -80,13 +78,15 @@ def batch_now(
     statuses = [STATES[state]] if state in STATES else None
     found = sight.tasks(statuses=statuses, after_task_id=after, limit=DOCUMENTS + 1)
     tasks = found[:DOCUMENTS]
+    explanations = sight.explanations(tasks, most=EXPLAINED)
     return fragment(
         request,
         "batch_now.html",
         sight=sight,
         batch=sight.batch,
         tasks=tasks,
-        explanations=sight.explanations(tasks, most=EXPLAINED),
+        explanations=explanations,
+        limit_words=limit_words(sight.batch.limited_by, explanations.values()),
         has_more=len(found) > DOCUMENTS,
         state=state,
         after=after,

@@ -10,7 +10,6 @@ from starlette.responses import Response, StreamingResponse
 
 from forebay.rows import BatchResult, BatchTask
 from forebay.storage import StorageError
-from forebay_apps.intake.batches import Id
 from forebay_apps.intake.exports import document_as_json
 from forebay_apps.intake.findings import Findings
 from forebay_apps.intake.naming import name_of
@@ -19,6 +18,7 @@ from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.intake.sight import Sight
 from forebay_apps.web.database import Db
 from forebay_apps.web.errors import Refusal
+from forebay_apps.web.ids import Id
 from forebay_apps.web.pages import Pages, fragment, page
 
 router = Pages()

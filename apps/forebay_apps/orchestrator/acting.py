@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
+from psycopg import Connection
 from starlette.datastructures import FormData
 from starlette.responses import Response
 
 from forebay.calls import operator, viewer
 from forebay.errors import MatchChangedError
 from forebay_apps.orchestrator.acts import ACTS, Act, outcome, tasks_words
-from forebay_apps.orchestrator.filters import MAX_ID, Fields, Filters
+from forebay_apps.orchestrator.fields import Fields, every, first, whole
+from forebay_apps.orchestrator.filter_form import words
+from forebay_apps.orchestrator.filters import Filters
 from forebay_apps.web import formats
 from forebay_apps.web.database import Access, Db
 from forebay_apps.web.errors import Refusal
 from forebay_apps.web.guard import Operator
-from forebay_apps.web.pages import Pages, back, page
+from forebay_apps.web.pages import Pages, back, local, page
 
 MOST_PICKED = 1000
 PRIORITIES = (-32768, 32767)
-Connection = Any
 
 router = Pages()
 
@@ -62,7 +63,7 @@ def act_on(
             counts = operator.act_on_matching(
                 conn,
                 act=act.name,
-                expected=_number(form, "expected"),
+                expected=_expected(form),
                 **filters.tasks(),
                 priority=_priority(form) if act.has_priority else None,
                 note=_text(form, "note") if act.has_note else None,
@@ -74,7 +75,7 @@ def act_on(
 
 
 def _do(
-    conn: Connection, act: Act, task_ids: list[int], form: FormData, given: dict[str, Any]
+    conn: Connection[Any], act: Act, task_ids: list[int], form: FormData, given: dict[str, Any]
 ) -> list[str]:
     """Act on these tasks, and return what it did to each."""
     if act.has_priority:
@@ -103,7 +104,7 @@ def _asked_again(
         filters=filters,
         expected=expected,
         back=_back(form),
-        changed=f"Nothing was done: {formats.number(_number(form, 'expected'))} tasks matched when"
+        changed=f"Nothing was done: {formats.number(_expected(form))} tasks matched when"
         f" you were asked, now it is {formats.number(expected)}. Look again.",
         note=_text(form, "note"),
         reason=_text(form, "reason"),
@@ -120,52 +121,42 @@ def _question(request: Request, act: Act, *, status: int = 200, **values: Any) -
         "note": "",
         "reason": "",
         "priority": "10" if act.name == "reprocess" else "0",
-        "described": " and ".join(filters.words()) or "no filter: every task" if filters else "",
+        "described": " and ".join(words(filters)) or "no filter: every task" if filters else "",
         "fields": filters.pairs() if filters else [],
     }
     known |= values
     count = len(known["task_ids"]) or known["expected"]
-    words = act.on.format(tasks_words(count))
-    return page(request, "act.html", status=status, act=act, words=words, count=count, **known)
+    known |= {"act": act, "count": count, "words": act.on.format(tasks_words(count))}
+    return page(request, "act.html", status=status, **known)
 
 
 def _act(fields: Fields) -> Act:
-    name = str(next(iter(fields.getlist("act")), ""))
+    name = first(fields, "act")
     if name not in ACTS:
         raise Refusal(400, f"There is no act {name[:40]!r}: it is one of {', '.join(ACTS)}.")
     return ACTS[name]
 
 
 def _task_ids(fields: Fields) -> list[int]:
-    said: Sequence[str] = [str(value) for value in fields.getlist("task")]
+    said = every(fields, "task")
     if not said:
         raise Refusal(400, "No task was picked: go back and pick some.")
     if len(said) > MOST_PICKED:
         raise Refusal(400, f"At most {MOST_PICKED:,} tasks are picked at once: use all that match.")
-    if bad := [each for each in said if not (each.isdigit() and len(each) < 20)]:
-        raise Refusal(400, f"This is no task: {bad[0][:40]!r}.")
-    ids = list(dict.fromkeys(int(each) for each in said))
-    if max(ids) > MAX_ID:
-        raise Refusal(400, f"This is no task: {max(ids)}.")
-    return ids
+    return list(dict.fromkeys(whole(each, "task") for each in said))
 
 
 def _back(fields: Fields) -> str:
     """Return where to go afterwards: an address of this site, whatever was sent."""
-    said = str(next(iter(fields.getlist("back")), ""))
-    is_ours = said.startswith("/") and said.isprintable() and "\\" not in said
-    return said if is_ours and not said.startswith("//") else "/tasks"
+    return local(first(fields, "back"), "/tasks")
 
 
 def _text(fields: Fields, name: str) -> str:
-    return str(next(iter(fields.getlist(name)), "")).strip().replace("\r\n", "\n")
+    return first(fields, name).replace("\r\n", "\n")
 
 
-def _number(fields: Fields, name: str) -> int:
-    said = _text(fields, name)
-    if not (said.isascii() and said.isdigit() and len(said) < 19):
-        raise Refusal(400, f"The number {name} is missing or wrong.")
-    return int(said)
+def _expected(fields: Fields) -> int:
+    return whole(first(fields, "expected"), "count")
 
 
 def _priority(fields: Fields) -> int:

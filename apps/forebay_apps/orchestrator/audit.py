@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from fastapi import Request
 from starlette.responses import Response
 
 from forebay.calls import viewer
 from forebay.rows import AuditEntry
-from forebay_apps.orchestrator.filters import Filters, shown, whole_number
+from forebay_apps.orchestrator.fields import first, optional_whole
+from forebay_apps.orchestrator.filter_form import shown
+from forebay_apps.orchestrator.filters import Filters, Pair
+from forebay_apps.orchestrator.lists import PAGE_SIZE, agent_names, older
 from forebay_apps.web.database import Db
 from forebay_apps.web.guard import Viewer
+from forebay_apps.web.ids import OptionalId
 from forebay_apps.web.pages import Pages, fragment, page
-
-PAGE_SIZE = 50
 
 router = Pages()
 
@@ -24,13 +25,11 @@ router = Pages()
 def audit(request: Request, person: Viewer, db: Db) -> Response:
     """Show the page around the list."""
     asked = _asked(request)
-    with db.viewer() as conn:
-        agents = [state.agent for state in viewer.agent_status(conn)]
     picked = Filters(agents=(asked["agent"],) if asked["agent"] else ())
     return page(
         request,
         "audit.html",
-        **shown(picked, agents),
+        **shown(picked, agent_names(db)),
         task_id=asked["task_id"],
         actor=asked["actor"] or "",
         list_query=request.url.query,
@@ -38,17 +37,16 @@ def audit(request: Request, person: Viewer, db: Db) -> Response:
 
 
 @router.fragment("/audit/list", is_personal=False)
-def audit_list(request: Request, person: Viewer, db: Db) -> Response:
+def audit_list(request: Request, person: Viewer, db: Db, before: OptionalId = None) -> Response:
     """Show a page of the acts, latest first."""
     asked = _asked(request)
-    before = whole_number(request.query_params, "before")
     with db.viewer() as conn:
         found = viewer.list_audit(conn, **asked, before_audit_id=before, limit=PAGE_SIZE + 1)
     return fragment(
         request,
         "audit_list.html",
         acts=found[:PAGE_SIZE],
-        older=_older(asked, found),
+        older=older("/audit", _pairs(asked), found, "audit_id"),
         details=details,
     )
 
@@ -69,15 +67,12 @@ def _asked(request: Request) -> dict[str, Any]:
     """Return the arguments of the list, as the URL says them."""
     query = request.query_params
     return {
-        "task_id": whole_number(query, "task"),
-        "agent": query.get("agent", "").strip() or None,
-        "actor": query.get("actor", "").strip() or None,
+        "task_id": optional_whole(query, "task"),
+        "agent": first(query, "agent") or None,
+        "actor": first(query, "actor") or None,
     }
 
 
-def _older(asked: dict[str, Any], found: list[AuditEntry]) -> str | None:
-    if len(found) <= PAGE_SIZE:
-        return None
+def _pairs(asked: dict[str, Any]) -> list[Pair]:
     names = {"task": asked["task_id"], "agent": asked["agent"], "actor": asked["actor"]}
-    pairs = {name: value for name, value in names.items() if value is not None}
-    return f"/audit?{urlencode(pairs | {'before': found[PAGE_SIZE - 1].audit_id})}"
+    return [(name, str(value)) for name, value in names.items() if value is not None]

@@ -18,7 +18,9 @@ from starlette.responses import Response
 from forebay.calls import viewer
 from forebay.rows import CostLine, MetricsReport
 from forebay_apps.orchestrator import charts
-from forebay_apps.orchestrator.filters import Filters, shown
+from forebay_apps.orchestrator.filter_form import shown
+from forebay_apps.orchestrator.filters import NO_CUSTOMER, Filters
+from forebay_apps.orchestrator.lists import agent_names
 from forebay_apps.web import formats
 from forebay_apps.web.database import Db
 from forebay_apps.web.errors import Refusal
@@ -43,13 +45,11 @@ Filtered = Annotated[Filters, Depends(_filters)]
 @router.page("/")
 def overview(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
     """Show the page around the live parts."""
-    with db.viewer() as conn:
-        agents = [state.agent for state in viewer.agent_status(conn)]
     by = _dimension(request)
     return page(
         request,
         "overview.html",
-        **shown(filters, agents),
+        **shown(filters, agent_names(db)),
         by=by,
         plotly_version=version("plotly"),
         dimensions=[(each, f"/?{filters.query(('by', each))}#cost") for each in DIMENSIONS],
@@ -160,6 +160,8 @@ def _line(by: str, row: CostLine, filters: Filters) -> Line:
 
 
 def _url(by: str, key: str | None, filters: Filters) -> str | None:
+    if by == "customer":
+        return f"/?{filters.query(customers=(key or NO_CUSTOMER,))}"
     if not key:
         return None
     match by:
@@ -169,8 +171,6 @@ def _url(by: str, key: str | None, filters: Filters) -> str | None:
             return f"/batches/{quote(key)}"
         case "agent":
             return f"/?{filters.query(agents=(key,))}"
-        case "customer":
-            return f"/?{filters.query(customers=(key,))}"
     return None
 
 

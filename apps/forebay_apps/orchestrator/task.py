@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Path, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from forebay.calls import reader, viewer
 from forebay.rows import Document, TaskDetail
-from forebay_apps.orchestrator.acts import ACTS, Act
-from forebay_apps.orchestrator.filters import MAX_ID
+from forebay_apps.orchestrator.acts import ACTS, ENDED, Act
 from forebay_apps.orchestrator.timeline import amount, moment, spans
 from forebay_apps.web import formats
 from forebay_apps.web.database import Db
 from forebay_apps.web.guard import Admin, Viewer
+from forebay_apps.web.ids import Id
 from forebay_apps.web.pages import Pages, fragment, page
 
 router = Pages()
-TaskId = Annotated[int, Path(ge=1, le=MAX_ID)]
 
 
 @router.page("/tasks/{task_id}")
-def task(request: Request, person: Viewer, db: Db, task_id: TaskId) -> Response:
+def task(request: Request, person: Viewer, db: Db, task_id: Id) -> Response:
     """Show the page around the live parts; an unknown task is not found."""
     with db.viewer() as conn:
         viewer.explain_task(conn, task_id=task_id)
@@ -37,7 +36,7 @@ def task(request: Request, person: Viewer, db: Db, task_id: TaskId) -> Response:
 
 
 @router.fragment("/tasks/{task_id}/body", is_personal=False)
-def body(request: Request, person: Viewer, db: Db, task_id: TaskId) -> Response:
+def body(request: Request, person: Viewer, db: Db, task_id: Id) -> Response:
     """Show all about the task but what went in and came out."""
     with db.viewer() as conn:
         detail = viewer.task_detail(conn, task_id=task_id)
@@ -49,7 +48,7 @@ def body(request: Request, person: Viewer, db: Db, task_id: TaskId) -> Response:
         "task_body.html",
         task=detail,
         acts=_offered(detail) if person.may("operator") else [],
-        nothing_yet=formats.UNKNOWN if detail.finished_at else "not known yet",
+        nothing_yet=_nothing_yet(detail),
         why=why,
         until=formats.moment(why.waiting_until) if why.waiting_until else None,
         spans=spans(detail, detail.as_of, links, agent.job_id),
@@ -67,7 +66,7 @@ def body(request: Request, person: Viewer, db: Db, task_id: TaskId) -> Response:
 
 
 @router.fragment("/tasks/{task_id}/result", is_personal=False)
-def result(request: Request, person: Admin, db: Db, task_id: TaskId) -> Response:
+def result(request: Request, person: Admin, db: Db, task_id: Id) -> Response:
     """Show what went in and came out, to those who may read it."""
     with db.reader() as conn:
         found = reader.task_result(conn, task_id=task_id)
@@ -77,8 +76,15 @@ def result(request: Request, person: Admin, db: Db, task_id: TaskId) -> Response
         result=_pretty(found.result),
         payload=_pretty(found.payload),
         kept=_pretty(found.kept_results),
-        is_ended=found.status in ("completed", "failed", "cancelled"),
+        is_ended=found.status in ENDED,
     )
+
+
+def _nothing_yet(detail: TaskDetail) -> str:
+    """Return what stands in place of a number that is not known."""
+    if not detail.finished_at:
+        return "not known yet"
+    return formats.UNKNOWN if detail.usage else "no call reported"
 
 
 def _offered(detail: TaskDetail) -> list[Act]:

@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import Depends, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from forebay.calls import viewer
 from forebay.rows import TaskSummary
 from forebay_apps.orchestrator.acts import ACTS
-from forebay_apps.orchestrator.filters import Filters, shown, whole_number
+from forebay_apps.orchestrator.filter_form import shown
+from forebay_apps.orchestrator.lists import PAGE_SIZE, Filtered, agent_names, older, query
 from forebay_apps.web import formats
 from forebay_apps.web.database import Db
 from forebay_apps.web.guard import Viewer
+from forebay_apps.web.ids import OptionalId
 from forebay_apps.web.pages import Pages, fragment, page
 
-PAGE_SIZE = 50
 MOST_COUNTED = 100_000
 NOTHING = "\N{EN DASH}"
+NO_CALL = "none reported"
+"""Of tokens and costs of a task whose attempts told of no call of a model."""
 
 router = Pages()
 
 
-def _filters(request: Request) -> Filters:
-    return Filters.read(request.query_params)
-
-
-Filtered = Annotated[Filters, Depends(_filters)]
-
-
 @router.page("/tasks")
-def tasks(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
+def tasks(
+    request: Request, person: Viewer, db: Db, filters: Filtered, before: OptionalId = None
+) -> Response:
     """Show the page around the list."""
-    with db.viewer() as conn:
-        agents = [state.agent for state in viewer.agent_status(conn)]
-    before = whole_number(request.query_params, "before")
     return page(
         request,
         "tasks.html",
-        **shown(filters, agents),
+        **shown(filters, agent_names(db)),
         before=before,
-        list_query=filters.query(*([("before", str(before))] if before else [])),
+        list_query=query(filters.pairs(), before),
         acts=ACTS.values(),
         may_act=person.may("operator"),
     )
 
 
 @router.fragment("/tasks/list", is_personal=False)
-def task_list(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
+def task_list(
+    request: Request, person: Viewer, db: Db, filters: Filtered, before: OptionalId = None
+) -> Response:
     """Show a page of the tasks that match, and how many do."""
-    before = whole_number(request.query_params, "before")
     with db.viewer() as conn:
         found = viewer.list_tasks(
             conn, **filters.tasks(), before_task_id=before, limit=PAGE_SIZE + 1
@@ -61,7 +55,7 @@ def task_list(request: Request, person: Viewer, db: Db, filters: Filtered) -> Re
         request,
         "tasks_list.html",
         tasks=found[:PAGE_SIZE],
-        older=older(filters, found),
+        older=older("/tasks", filters.pairs(), found, "task_id"),
         count=count_words(count),
         is_filtered=not filters.is_open,
         may_act=person.may("operator"),
@@ -70,13 +64,6 @@ def task_list(request: Request, person: Viewer, db: Db, filters: Filtered) -> Re
         tokens_of=tokens,
         cost_of=cost,
     )
-
-
-def older(filters: Filters, found: list[TaskSummary]) -> str | None:
-    """Return where the next page is, when there is one."""
-    if len(found) <= PAGE_SIZE:
-        return None
-    return f"/tasks?{filters.query(('before', str(found[PAGE_SIZE - 1].task_id)))}"
 
 
 def count_words(count: int) -> str:
@@ -91,7 +78,7 @@ def tokens(task: TaskSummary) -> str:
     if not task.attempt_count:
         return NOTHING
     if task.used_input_tokens is None or task.used_output_tokens is None:
-        return NOTHING if task.status == "processing" else formats.UNKNOWN
+        return NOTHING if task.status == "processing" else NO_CALL
     used = formats.number(task.used_input_tokens + task.used_output_tokens)
     return used if task.is_usage_known else f"{used} +"
 
@@ -101,5 +88,7 @@ def cost(task: TaskSummary) -> str:
     if not task.attempt_count:
         return NOTHING
     if task.cost_usd is None:
-        return NOTHING if task.status == "processing" else formats.UNKNOWN
+        if task.status == "processing":
+            return NOTHING
+        return NO_CALL if task.used_input_tokens is None else formats.UNKNOWN
     return formats.usd(task.cost_usd) if task.is_cost_known else f"{formats.usd(task.cost_usd)} +"

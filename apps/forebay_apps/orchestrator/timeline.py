@@ -74,10 +74,6 @@ def spans(detail: TaskDetail, now: datetime, links: Links, job_id: int | None) -
     return found
 
 
-def _calls(detail: TaskDetail, attempt_id: int) -> list[Document]:
-    return [call for call in detail.usage if call["attempt_id"] == attempt_id]
-
-
 def _ends(attempts: Sequence[Document]) -> list[datetime]:
     return [end for each in attempts if (end := moment(each["finished_at"])) is not None]
 
