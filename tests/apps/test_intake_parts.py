@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from apps.support.uploads import a_pdf
 from forebay.errors import SettingError
+from forebay.rows import TaskExplanation
 from forebay.storage import StorageError
 from forebay_apps.intake import pictures
-from forebay_apps.intake.naming import left, name_of
+from forebay_apps.intake.naming import left, limit_words, name_of, why_words
 from forebay_apps.intake.pictures import NoPicture, Pictures
 from forebay_apps.intake.settings import IntakeSettings
 
@@ -91,6 +93,32 @@ def test_pictures_are_forgotten_when_they_are_too_many(
     assert kept.get("a.pdf", 1, None) is first
     with pytest.raises((NoPicture, StorageError)):
         kept.get("a.pdf", 2, None)
+
+
+def waits(reason: str, ahead: int | None = None) -> TaskExplanation:
+    """Return why a document waits, said for operators."""
+    names = ("waiting_until", "subject", "unit", "needs", "has", "amount", "period")
+    unknown: dict[str, Any] = dict.fromkeys(names)
+    return TaskExplanation(
+        task_id=1, status="enqueued", reason=reason, explanation="month end", ahead=ahead, **unknown
+    )
+
+
+def test_why_it_waits_is_said_to_those_who_sent_it() -> None:
+    """Not more than concerns them: why an agent is paused is for operators."""
+    said = [
+        why_words(waits(reason, ahead))
+        for reason, ahead in (
+            *(("ready", 0), ("behind_others", 1), ("behind_others", 1200)),
+            *(("paused", 2), ("tokens", 0)),
+        )
+    ]
+    assert said == [
+        *("Next in line.", "1 in line before it.", "1,200 in line before it."),
+        *("Its agent is paused for now.", "month end"),
+    ]
+    assert limit_words("month end", [waits("ready"), waits("paused")]) == said[3]
+    assert limit_words("a limit", [waits("ready")]) == "a limit"
 
 
 def test_words() -> None:

@@ -9,7 +9,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -116,17 +116,49 @@ def test_who_says_nothing_for_long_is_given_up(
     assert not stored(intake)
 
 
-def test_many_slow_uploads_leave_room_for_pages(
+def test_who_drips_is_given_up(
+    intake: Served, client: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A byte now and then is not enough to keep a place."""
+    monkeypatch.setattr(receiving, "PATIENCE", 1)
+    monkeypatch.setattr(receiving, "LEAST_SPEED", MEGABYTE)
+    answer = b""
+    with stalled(intake, client(intake, "mila")) as line:
+        line.settimeout(0.1)
+        for _ in range(200):
+            with suppress(TimeoutError):
+                answer = line.recv(65536)
+                break
+            line.sendall(b"x")
+    assert answer.startswith(b"HTTP/1.1 408")
+    assert b"The file came too slowly: try again." in answer
+    assert not stored(intake)
+
+
+def test_many_slow_uploads_leave_room_for_pages_and_others(
     intake: Served, client: ClientOf, connect: Callable[..., psycopg.Connection]
 ) -> None:
-    """While more of them come in than are written at a time, pages are answered."""
-    mila = client(intake, "mila")
+    """However many one person sends at once, pages are answered, and others may upload."""
+    mila, alice = client(intake, "mila"), client(intake, "alice")
     with ExitStack() as lines:
         for _ in range(receiving.AT_ONCE * 3 // 2):
             lines.enter_context(stalled(intake, mila))
         assert mila.get("/batches").status_code == 200
         assert mila.get("/").status_code == 200
-    answer = put(mila, a_pdf())  # those that hung up have left their places
-    assert answer.status_code == 201
+        assert put(alice, a_pdf()).status_code == 201
+        refused = put(mila, a_pdf())
+        assert refused.status_code == 429
+        assert "You send 8 files already" in refused.json()["error"]
+    assert _put_when_free(mila).status_code == 201
     assert len(submitter.list_uploads(connect("submitter"), actor="mila")) == 1
-    assert len(stored(intake)) == 1
+    assert len(stored(intake)) == 2
+
+
+def _put_when_free(client: httpx.Client) -> httpx.Response:
+    """Send a file as soon as those that hung up have left their places."""
+    for _ in range(100):
+        answer = put(client, a_pdf())
+        if answer.status_code != 429:
+            break
+        time.sleep(0.1)
+    return answer

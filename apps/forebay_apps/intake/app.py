@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from forebay_apps.intake import ROLES, batches, documents, submitting, uploads
 from forebay_apps.intake.cleaning import Cleaner
 from forebay_apps.intake.findings import amount, in_short, level
-from forebay_apps.intake.naming import left, name_of
+from forebay_apps.intake.naming import left, name_of, why_words
 from forebay_apps.intake.pictures import Pictures
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.app import Site, build
@@ -34,6 +34,8 @@ def create_app(variables: Mapping[str, str] = os.environ) -> FastAPI:
     )
     app.state.intake = settings
     app.state.pictures = Pictures(settings)
-    app.state.templates.globals.update(name_of=name_of, in_short=in_short, level=level)
+    app.state.templates.globals.update(
+        name_of=name_of, in_short=in_short, level=level, why_words=why_words
+    )
     app.state.templates.filters.update(left=left, amount=amount)
     return app

@@ -1,10 +1,10 @@
 """What people call the things they sent and get back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from forebay.rows import TaskStatus
+from forebay.rows import TaskExplanation, TaskStatus
 from forebay_apps.web.formats import duration
 
 STATES: dict[str, TaskStatus] = {
@@ -22,6 +22,23 @@ URGENCIES = {"urgent": 10, "normal": 0, "bulk": -10}
 def name_of(payload: Mapping[str, Any]) -> str:
     """Return what the person calls a document; tasks from elsewhere may have its path only."""
     return str(payload.get("name") or payload.get("document") or "document")
+
+
+def why_words(why: TaskExplanation) -> str:
+    """Return why a document waits, as whoever sent it cares; else as the database says it."""
+    if why.reason == "ready":
+        return "Next in line."
+    if why.reason == "behind_others" and why.ahead:
+        return f"{why.ahead:,} in line before it." if why.ahead > 1 else "1 in line before it."
+    if why.reason == "paused":
+        return "Its agent is paused for now."
+    return why.explanation
+
+
+def limit_words(limited_by: str | None, whys: Iterable[TaskExplanation]) -> str | None:
+    """Return what holds a batch up; why an agent is paused is for operators."""
+    paused = (why_words(why) for why in whys if why.reason == "paused")
+    return next(paused, limited_by)
 
 
 def left(value: timedelta) -> str:

@@ -1,6 +1,9 @@
 """Take a file that arrives in pieces into a storage, and never hold more than a piece of it."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from time import monotonic
 
 from anyio import CapacityLimiter, fail_after, from_thread, to_thread
 
@@ -11,10 +14,33 @@ from forebay_apps.web.errors import Refusal
 PATIENCE = 60
 """Seconds that a sender may say nothing."""
 
+LEAST_SPEED = 8_000
+"""Bytes a second that a sender must reach on average after the first minute."""
+
 AT_ONCE = 32
 """How many files are written at a time: each has a thread, and pages must keep some."""
 
+AT_ONCE_A_PERSON = 8
+"""How many one person may send at a time: the page sends three."""
+
 _writers = CapacityLimiter(AT_ONCE)
+_senders: Counter[str] = Counter()
+
+
+@contextmanager
+def sending(person: str) -> Iterator[None]:
+    """Count a file that a person sends; raises Refusal for one too many, in an event loop."""
+    if _senders[person] >= AT_ONCE_A_PERSON:
+        raise Refusal(
+            429, f"You send {AT_ONCE_A_PERSON} files already: send this one when one is done."
+        )
+    _senders[person] += 1
+    try:
+        yield
+    finally:
+        _senders[person] -= 1
+        if not _senders[person]:
+            del _senders[person]
 
 
 async def receive(
@@ -23,14 +49,20 @@ async def receive(
     """Have `write` take the body piece by piece, and return what it returns.
 
     The next piece is asked for when the last one is written. Raises Refusal as soon as the file is
-    too large or no PDF, TimeoutError when nothing came for a minute, and what `write` or the body
-    raises.
+    too large or no PDF, TimeoutError when nothing came for a minute or too little since the start,
+    and what `write` or the body raises.
     """
     pieces = _checked(body, megabytes)
+    started, size = monotonic(), 0
 
     async def next_piece() -> bytes:
+        nonlocal size
         with fail_after(PATIENCE):
-            return await anext(pieces, b"")
+            piece = await anext(pieces, b"")
+        size += len(piece)
+        if piece and size < LEAST_SPEED * (monotonic() - started - PATIENCE):
+            raise TimeoutError
+        return piece
 
     def pulled() -> Iterator[bytes]:
         while piece := from_thread.run(next_piece):

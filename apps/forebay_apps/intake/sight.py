@@ -10,7 +10,9 @@ from forebay.calls import reader, submitter
 from forebay.errors import UnknownBatchError, UnknownTaskError
 from forebay.rows import BatchOutlook, BatchResult, BatchTask, TaskExplanation, TaskStatus
 from forebay_apps.web.database import Access
+from forebay_apps.web.errors import Refusal
 
+NOT_THERE = "This batch does not exist, or is somebody else's."
 ROWS = 20
 """How many results are read at a time: each may have 1 MiB."""
 
@@ -27,14 +29,14 @@ class Sight:
 
     @classmethod
     def of(cls, db: Access, batch_id: int) -> Sight:
-        """Look for a batch; raises UnknownBatchError for what is not the person's to see."""
+        """Look for a batch; raises Refusal for what is not the person's to see."""
         try:
             with db.submitter() as conn:
                 own = submitter.batch_outlook(conn, batch_id=batch_id, actor=db.person.name)
                 return cls(own, True, db)
-        except UnknownBatchError:
+        except UnknownBatchError as error:
             if not db.person.may("admin"):
-                raise
+                raise Refusal(404, NOT_THERE) from error
         with db.reader() as conn:
             return cls(reader.read_batch_outlook(conn, batch_id=batch_id), False, db)
 

@@ -8,6 +8,7 @@ from fastapi import Form, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from forebay.calls import submitter
+from forebay.errors import UnknownAgentError
 from forebay_apps.intake.naming import URGENCIES
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.database import Db
@@ -17,6 +18,10 @@ from forebay_apps.web.pages import Pages, page
 router = Pages()
 
 LONGEST_NAME = 200
+NO_AGENT = (
+    'Nobody has set up the agent "{}" yet: tell whoever runs this site.'
+    " Your documents stay on this page."
+)
 
 
 @router.page("/")
@@ -50,17 +55,20 @@ def submit(
     if agent not in settings.agents or urgency not in URGENCIES:
         raise Refusal(400, "Choose an agent and an urgency that this page offers.")
     ids = _ids(upload_ids)
-    with db.submitter() as conn:
-        batch_id = submitter.submit_uploads(
-            conn,
-            submission_key=submission_key,
-            upload_ids=ids,
-            agent=agent,
-            name=name.strip() or _name_of(len(ids)),
-            actor=db.person.name,
-            customer=customer.strip() or None,
-            priority=URGENCIES[urgency],
-        )
+    try:
+        with db.submitter() as conn:
+            batch_id = submitter.submit_uploads(
+                conn,
+                submission_key=submission_key,
+                upload_ids=ids,
+                agent=agent,
+                name=name.strip() or _name_of(len(ids)),
+                actor=db.person.name,
+                customer=customer.strip() or None,
+                priority=URGENCIES[urgency],
+            )
+    except UnknownAgentError as error:
+        raise Refusal(409, NO_AGENT.format(agent)) from error
     address = f"/batches/{batch_id}"
     if request.headers.get("Accept", "").startswith("application/json"):
         return JSONResponse({"batch_id": str(batch_id), "url": address}, 201)

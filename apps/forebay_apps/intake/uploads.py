@@ -22,7 +22,7 @@ from forebay.errors import ForebayError, NotFoundError
 from forebay.looking import look
 from forebay.storage import StorageError
 from forebay_agents.reading.limits import MEGABYTE, MOST
-from forebay_apps.intake.receiving import PATIENCE, check_size, receive
+from forebay_apps.intake.receiving import check_size, receive, sending
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.database import Access, Db
 from forebay_apps.web.errors import Refusal
@@ -56,23 +56,29 @@ async def put_upload(
     arrival = Arrival(upload_id, db, settings)
     try:
         check_size(content_length, settings.upload_mb)
-        document = await to_thread.run_sync(arrival.open, unquote(x_document_name))
-        try:
-            write = partial(arrival.write, document)
-            size = await receive(request.stream(), write, settings.upload_mb)
-            pages = await to_thread.run_sync(arrival.finish, document, size, limiter=_looks)
-        except (Refusal, NotFoundError):
-            await to_thread.run_sync(arrival.discard)
-            raise
+        with sending(db.person.name):
+            size, pages = await _take(request, arrival, unquote(x_document_name))
     except ClientDisconnect:
         return Response(status_code=400)  # for nobody: the connection is gone
     except TimeoutError:
-        return _closing(request, Refusal(408, f"Nothing came for {PATIENCE} seconds."))
+        return _closing(request, Refusal(408, "The file came too slowly: try again."))
     except StorageError as error:
         return _closing(request, Refusal(503, str(error)))
     except (Refusal, ForebayError, psycopg.Error) as error:
         return _closing(request, error)
     return JSONResponse({"upload_id": str(upload_id), "bytes": size, "pages": pages}, 201)
+
+
+async def _take(request: Request, arrival: Arrival, name: str) -> tuple[int, int | None]:
+    """Store and look at the body, and return its size and pages; nothing is left if refused."""
+    document = await to_thread.run_sync(arrival.open, name)
+    try:
+        write = partial(arrival.write, document)
+        size = await receive(request.stream(), write, arrival.settings.upload_mb)
+        return size, await to_thread.run_sync(arrival.finish, document, size, limiter=_looks)
+    except (Refusal, NotFoundError):
+        await to_thread.run_sync(arrival.discard)
+        raise
 
 
 @router.delete("/uploads/{upload_id}")
