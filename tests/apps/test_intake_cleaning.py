@@ -92,11 +92,11 @@ def test_what_nobody_submitted_goes_by_its_age(
     submit(conn, submitted)
     clock.advance(timedelta(hours=12))
     young = upload(conn, settings)
-    assert cleaner.clean() == 0
+    assert cleaner.step() == 0
     clock.advance(timedelta(hours=12))
-    assert cleaner.clean() == 2
+    assert cleaner.step() == 2
     assert stored(settings) == {f"{submitted}.pdf", f"{young}.pdf"}
-    assert cleaner.clean() == 0
+    assert cleaner.step() == 0
     for upload_id in (left, cut):
         with pytest.raises(UnknownUploadError):
             submit(conn, upload_id)
@@ -111,7 +111,7 @@ def test_what_was_dropped_goes_too(
         document = submitter.drop_upload(conn, upload_id=upload_id, actor=OWNER)
     settings.storage.delete(document)
     clock.advance(DAY)
-    assert cleaner.clean() == 2
+    assert cleaner.step() == 2
     assert stored(settings) == set()
 
 
@@ -126,16 +126,16 @@ def test_what_a_task_left_goes_when_it_has_ended(
         name = f"uploads/{upload_id}.pdf"
         StoredCheckpoints(settings.storage, name, lambda: [b"x"]).put("ocr-1", {})
     operator.cancel(conn, task_ids=[claim.task_id])
-    assert cleaner.clean() == 0
+    assert cleaner.step() == 0
     clock.advance(DAY)
-    assert cleaner.clean() == 1
+    assert cleaner.step() == 1
     documents = {f"{ended}.pdf", f"{waits}.pdf"}
     assert stored(settings) == documents | {f"{waits}.pdf.forebay/ocr-1.json"}
     folder = settings.storage.root / "uploads" / f"{ended}.pdf.forebay"  # type: ignore[attr-defined]
     assert not folder.exists()
     submitter.cancel_batch(conn, batch_id=batch_id, actor=OWNER)
     clock.advance(DAY)
-    assert cleaner.clean() == 1
+    assert cleaner.step() == 1
     assert stored(settings) == documents
 
 
@@ -156,11 +156,11 @@ def test_a_clean_up_that_died_is_done_again(
     with monkeypatch.context() as patch:
         patch.setattr(upkeep, "uploads_cleaned", died)
         with pytest.raises(psycopg.OperationalError):
-            cleaner.clean()
+            cleaner.step()
     assert stored(settings) == set()
     with pytest.raises(UnknownUploadError):
         submit(conn, upload_id)
-    assert cleaner.clean() == 1
+    assert cleaner.step() == 1
 
 
 def test_a_file_that_cannot_be_removed_holds_up_no_other(
@@ -172,10 +172,10 @@ def test_a_file_that_cannot_be_removed_holds_up_no_other(
     path.unlink()
     (path / "in the way").mkdir(parents=True)
     clock.advance(DAY)
-    assert cleaner.clean() == 1
+    assert cleaner.step() == 1
     assert not settings.storage.exists(f"uploads/{fine}.pdf")
     (path / "in the way").rmdir()
-    assert cleaner.clean() == 1
+    assert cleaner.step() == 1
     assert not path.exists()
 
 
@@ -191,7 +191,7 @@ def test_many_go_in_one_pass(
     for _ in range(8):
         upload(conn, settings)
     clock.advance(DAY)
-    assert cleaner.clean() == 8
+    assert cleaner.step() == 8
     assert stored(settings) == set()
 
 
@@ -206,7 +206,7 @@ def test_what_a_process_left_half_written_goes_by_its_age(
         path.write_bytes(b"%PDF-")
     long_ago = time.time() - DAY.total_seconds() - 60
     os.utime(old, (long_ago, long_ago))
-    assert cleaner.clean() == 0
+    assert cleaner.step() == 0
     assert [path.exists() for path in (old, new)] == [False, True]
 
 
@@ -231,7 +231,7 @@ def test_it_goes_on_after_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A database that is away is asked again."""
-    monkeypatch.setattr(cleaning, "AFTER_AN_ERROR", 0.01)
+    monkeypatch.setattr(Cleaner, "after_an_error", 0.01)
     upload(conn, settings)
     clock.advance(DAY)
     asked, real = [], upkeep.uploads_to_clean

@@ -6,40 +6,40 @@ clean-up that dies in between is done again; several may run at once.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from datetime import timedelta
 
 from forebay.calls import upkeep
-from forebay.logs import EventLog, first_line
+from forebay.logs import EventLog
 from forebay.rows import UploadToClean
 from forebay.settings import number
 from forebay.storage import StorageError
 from forebay_agents import checkpoints
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.database import Connections
+from forebay_apps.web.loop import Loop
 
 log = EventLog(__name__)
 
 HOURS = "FOREBAY_UPLOAD_HOURS"
-FOLDER = "uploads"
-EVERY = 600.0  # seconds between two passes
-AFTER_AN_ERROR = 60.0  # seconds
+FOLDER = "uploads"  # of the names that forebay.open_upload gives
 AT_A_TIME = 100
-JOIN_SECONDS = 1.0
 
 
-class Cleaner:
-    """Clean up again and again, in a thread of its own, after uploads older than `older_than`."""
+class Cleaner(Loop):
+    """Clean up after uploads older than `older_than`; what is cut off, the next one removes."""
+
+    name = "cleaner"
+    every = 600.0
+    after_an_error = 60.0
 
     def __init__(
         self, connections: Connections, settings: IntakeSettings, older_than: timedelta
     ) -> None:
+        super().__init__()
         self._connections = connections
         self._settings = settings
         self._older_than = older_than
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="cleaner", daemon=True)
 
     @classmethod
     def of(
@@ -49,19 +49,10 @@ class Cleaner:
         hours = number(environment, HOURS, 24, least=0.1, most=24 * 365)
         return cls(connections, settings, timedelta(hours=hours))
 
-    def start(self) -> None:
-        """Begin with the first pass."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread; what it was about to remove is removed by the next one."""
-        self._stop.set()
-        self._thread.join(JOIN_SECONDS)
-
-    def clean(self) -> int:
+    def step(self) -> int:
         """Remove what can go by now, and return of how many uploads something went."""
         cleaned = 0
-        while not self._stop.is_set():
+        while not self.is_stopping:
             found, removed = self._page()
             cleaned += removed
             if found < AT_A_TIME or not removed:
@@ -70,16 +61,6 @@ class Cleaner:
         if cleaned or unfinished:
             log.info("uploads_cleaned", uploads=cleaned, unfinished=unfinished)
         return cleaned
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            pause = EVERY
-            try:
-                self.clean()
-            except Exception as error:
-                log.error("clean_up_failed", error=type(error).__name__, reason=first_line(error))
-                pause = AFTER_AN_ERROR
-            self._stop.wait(pause)
 
     def _page(self) -> tuple[int, int]:
         """Clean up after some uploads; return how many there were, and how many were cleaned."""
