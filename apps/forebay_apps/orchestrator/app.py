@@ -14,6 +14,7 @@ from forebay_apps.orchestrator import (
     audit,
     batches,
     callbacks,
+    charts,
     compute,
     define,
     monitoring,
@@ -61,4 +62,5 @@ def create_app(variables: Mapping[str, str] = os.environ, *, with_daemon: bool =
     )
     app = build(site, variables, parts)
     app.state.links = Links.read(variables)
+    app.state.templates.globals["states_in_a_bar"] = charts.STATUSES
     return app

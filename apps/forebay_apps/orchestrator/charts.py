@@ -1,86 +1,17 @@
-"""What the overview's charts show, as data: a template writes it out, charts.js draws it.
-
-A number that is not known is None: a gap in the line, never a zero.
-"""
+"""The charts of the overview."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Any, Literal
 
 from forebay.rows import MetricPoint, MetricsReport, TaskSummary
+from forebay_apps.orchestrator.chart import Chart, Kind, Unit, Value, series_of
 from forebay_apps.web import formats
 
-Kind = Literal["bars", "lines", "histogram", "dots"]
-Unit = Literal["tasks", "tokens", "usd", "seconds", "share"]
-Value = int | Decimal | timedelta | None
-
 STATUSES = ("completed", "processing", "enqueued", "failed", "cancelled")
-WORDS: dict[Unit, Callable[[Any], str]] = {
-    "tasks": formats.number,
-    "tokens": formats.number,
-    "usd": formats.usd,
-    "seconds": formats.duration,
-    "share": formats.confidence,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """One colour of a chart; texts are the values as a person reads them."""
-
-    name: str
-    colour: str
-    values: list[float | None]
-    texts: list[str]
-    is_dashed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart; labels are its x as a person reads them, links where a click on a point leads.
-
-    widths are those of bars that begin at x, in milliseconds: the first step may be a part of one.
-    """
-
-    key: str
-    title: str
-    kind: Kind
-    unit: Unit
-    x: list[str | float]
-    labels: list[str]
-    series: list[Series]
-    first: str = "from (UTC)"
-    links: list[str] | None = None
-    widths: list[float] | None = None
-
-    @property
-    def figure(self) -> str:
-        """Return what charts.js draws, as JSON."""
-        shown = ("kind", "unit", "x", "series", "links", "widths")
-        return json.dumps({name: value for name, value in asdict(self).items() if name in shown})
-
-    @property
-    def is_empty(self) -> bool:
-        """Tell whether there is nothing to draw."""
-        return not any(value for series in self.series for value in series.values)
-
-    @property
-    def table(self) -> list[tuple[str, str | None, list[str]]]:
-        """Return label, link and texts of each point; those with nothing but zeros are left out."""
-        return [
-            (
-                label,
-                self.links[place] if self.links else None,
-                [series.texts[place] for series in self.series],
-            )
-            for place, label in enumerate(self.labels)
-            if self.links or any(series.values[place] for series in self.series)
-        ]
+"""The states in the order in which a bar shows them."""
 
 
 def over_time(points: Sequence[MetricPoint]) -> list[Chart]:
@@ -131,7 +62,7 @@ def _timed(
     series = []
     for field in fields:
         name, colour = NAMES.get(field, (field, f"--status-{field}"))
-        series.append(_series(name, colour, unit, [_read(point, field) for point in points]))
+        series.append(series_of(name, colour, unit, [_read(point, field) for point in points]))
     return Chart(
         key=key,
         title=title,
@@ -152,18 +83,6 @@ def _read(point: MetricPoint, field: str) -> Value:
     return value
 
 
-def _series(name: str, colour: str, unit: Unit, values: Sequence[Value]) -> Series:
-    return Series(
-        name, colour, [_plain(value) for value in values], [WORDS[unit](v) for v in values]
-    )
-
-
-def _plain(value: Value) -> float | None:
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    return None if value is None else float(value)
-
-
 def _moment(moment: datetime, *, is_daily: bool) -> str:
     return f"{moment:%Y-%m-%d}" if is_daily else f"{moment:%Y-%m-%d %H:%M}"
 
@@ -178,7 +97,7 @@ def confidence_counts(report: MetricsReport) -> Chart:
         unit="tasks",
         x=[round(0.05 * number + 0.025, 3) for number in range(len(counts))],
         labels=[f"{0.05 * n:.2f} to {0.05 * (n + 1):.2f}" for n in range(len(counts))],
-        series=[_series("completed tasks", "--series-1", "tasks", counts)],
+        series=[series_of("completed tasks", "--series-1", "tasks", counts)],
         first="from, to",
     )
 
@@ -197,7 +116,7 @@ def confidence_of_each(tasks: Sequence[TaskSummary]) -> Chart:
         labels=[f"task {task.task_id}" for task in known],
         series=[
             replace(
-                _series("confidence", "--series-1", "share", sureness),
+                series_of("confidence", "--series-1", "share", sureness),
                 texts=[f"task {t.task_id}: {formats.confidence(t.confidence)}" for t in known],
             )
         ],
