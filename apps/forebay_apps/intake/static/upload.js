@@ -1,5 +1,7 @@
 // Takes PDFs that are dropped or picked, sends three at a time, and shows how far each is.
 
+import { acceptDrops, fromInput, inBytes, newId, parted, wellFormed } from "./files.js";
+
 const AT_ONCE = 3;
 const TRIES = 3;
 const WAITS = [1000, 4000];
@@ -44,50 +46,13 @@ function add(files) {
   sendNext();
 }
 
-function fromInput(input) {
-  const files = [...input.files].map((file) => ({
-    file,
-    name: file.webkitRelativePath || file.name,
-  }));
-  input.value = "";
-  take(files);
-}
-
-/** Takes what is no PDF by its name out of a folder: nobody has picked it one by one. */
 function take(files) {
-  const isOfFolder = ({ name }) => name.includes("/");
-  const left = files.filter((each) => isOfFolder(each) && !/\.pdf$/i.test(each.name));
-  add(files.filter((each) => !left.includes(each)));
+  const { taken, left } = parted(files);
+  add(taken);
   const names = left.slice(0, 3).map(({ name }) => name.split("/").pop());
   const more = left.length > 3 ? ` and ${left.length - 3} more` : "";
   leftOut.textContent = `Left out, as they are not named .pdf: ${names.join(", ")}${more}.`;
   leftOut.hidden = !left.length;
-}
-
-async function fromDrop(items) {
-  const found = [];
-  const dropped = [...items].filter(({ kind }) => kind === "file");
-  // Both are asked for at once: after the first wait the browser has forgotten what was dropped.
-  const each = dropped.map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
-  for (const { entry, file } of each) {
-    if (entry) await walk(entry, found);
-    else if (file) found.push({ file, name: file.name });
-  }
-  take(found);
-}
-
-async function walk(entry, found) {
-  if (entry.isFile) {
-    const file = await new Promise((done, failed) => entry.file(done, failed));
-    found.push({ file, name: entry.fullPath.replace(/^\//, "") });
-    return;
-  }
-  const reader = entry.createReader();
-  for (;;) {
-    const some = await new Promise((done, failed) => reader.readEntries(done, failed));
-    if (!some.length) return;
-    for (const each of some) await walk(each, found);
-  }
 }
 
 // ---- sending -----------------------------------------------------------------------------------
@@ -252,29 +217,6 @@ function of(...states) {
   return [...entries.values()].filter(({ state }) => states.includes(state));
 }
 
-function inBytes(size) {
-  const units = ["B", "kB", "MB", "GB"];
-  let amount = size;
-  while (amount >= 999.5 && units.length > 1) {
-    amount /= 1000;
-    units.shift();
-  }
-  return `${amount >= 9.95 || units[0] === "B" ? Math.round(amount) : amount.toFixed(1)} ${units[0]}`;
-}
-
-function newId() {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5");
-}
-
-/** Half a surrogate pair in a name is no text that can be sent. */
-function wellFormed(name) {
-  return name.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, "\uFFFD");
-}
-
 // ---- submitting --------------------------------------------------------------------------------
 
 async function submit() {
@@ -317,7 +259,7 @@ for (const row of list.children) {
 }
 
 for (const input of form.querySelectorAll("input[type=file]")) {
-  input.addEventListener("change", () => fromInput(input));
+  input.addEventListener("change", () => take(fromInput(input)));
 }
 
 list.addEventListener("click", ({ target }) => {
@@ -339,33 +281,7 @@ form.addEventListener("submit", (event) => {
   submit();
 });
 
-let depth = 0;
-const zone = form.querySelector("[data-drop]");
-const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
-
-document.addEventListener("dragenter", (event) => {
-  if (!carriesFiles(event)) return;
-  depth += 1;
-  zone.dataset.over = "";
-});
-
-document.addEventListener("dragleave", (event) => {
-  if (!carriesFiles(event)) return;
-  depth -= 1;
-  if (depth <= 0) delete zone.dataset.over;
-});
-
-document.addEventListener("dragover", (event) => {
-  if (carriesFiles(event)) event.preventDefault();
-});
-
-document.addEventListener("drop", (event) => {
-  if (!carriesFiles(event)) return;
-  event.preventDefault();
-  depth = 0;
-  delete zone.dataset.over;
-  fromDrop(event.dataTransfer.items);
-});
+acceptDrops(form.querySelector("[data-drop]"), take);
 
 addEventListener("beforeunload", (event) => {
   if (of("queued", "sending", "checking").length) event.preventDefault();
