@@ -64,6 +64,7 @@ CALLS = [
     "count_matching(p_customers => '{rare}', p_agents => '{rare}')",
     "count_matching(p_search => 'rare')",
     "count_matching(p_batch_id => 1)",
+    "count_matching(p_max_confidence => 0.1)",
     "list_attempts()",
     "list_attempts(p_to => '2026-01-01 00:00:10')",
     "list_attempts('{failed}')",

@@ -30,10 +30,9 @@ begin
     from forebay.batches as b
     cross join lateral forebay._batch_sums(b.batch_id) as sums
     where b.batch_id in (
-        select t.batch_id
-        from forebay.agents as a
-        inner join forebay.tasks as t on t.agent = a.agent
-        where t.finished_at >= v_since - interval '1 minute' and t.batch_id is not null
+        select t.batch_id from forebay.tasks as t
+        where t.agent = any(array(select a.agent from forebay.agents as a))
+            and t.finished_at >= v_since - interval '1 minute' and t.batch_id is not null
     )
     and sums.finished_at is not null;
 
