@@ -8,7 +8,8 @@ as $function$
 -- Take note of a file that is about to be uploaded, and return the name that it has in the storage.
 --
 -- Commit before the first byte is written: from then on the clean-up knows of the file. p_name is what the person calls it;
--- it is kept whole and names nothing. The same id again begins the upload anew, as long as it was not submitted.
+-- it is kept whole and names nothing. The storage's folder, uploads, is known to the clean-up of intake too. The same id again
+-- begins the upload anew, as long as it was not submitted.
 --
 -- Writes     forebay.uploads
 -- Locks      the upload
