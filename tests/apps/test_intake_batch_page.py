@@ -62,7 +62,7 @@ def test_a_batch_is_followed_to_its_end(
     attempt_id = claim(conn)
     agent.report_progress(conn, attempt_id=attempt_id, done=1, total=3)
     expect(page.locator(".documents")).to_contain_text("1 of 3 pages read")
-    assert "runs 1 of 1 tasks at once" in document(page, "b.pdf")
+    assert "Waits for a free place." in document(page, "b.pdf")
     look(page, "batch-working")
     agent.complete(conn, attempt_id=attempt_id, result=RESULT, confidence=0.93)
     expect(page.locator(".outlook-count")).to_have_text("1 of 3 finished")

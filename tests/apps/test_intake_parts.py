@@ -110,14 +110,14 @@ def test_why_it_waits_is_said_to_those_who_sent_it() -> None:
         why_words(waits(reason, ahead))
         for reason, ahead in (
             *(("ready", 0), ("behind_others", 1), ("behind_others", 1200)),
-            *(("paused", 2), ("tokens", 0)),
+            *(("full", 1), ("paused", 0), ("tokens", 0)),
         )
     ]
     assert said == [
-        *("Next in line.", "1 in line before it.", "1,200 in line before it."),
-        *("Its agent is paused for now.", "month end"),
+        *("Next in line.", "In line, 1 before it.", "In line, 1,200 before it."),
+        *("Waits for a free place, 1 before it.", "Its agent is paused for now.", "month end"),
     ]
-    assert limit_words("month end", [waits("ready"), waits("paused")]) == said[3]
+    assert limit_words("month end", [waits("ready"), waits("paused")]) == said[4]
     assert limit_words("a limit", [waits("ready")]) == "a limit"
 
 

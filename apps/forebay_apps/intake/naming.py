@@ -24,21 +24,28 @@ def name_of(payload: Mapping[str, Any]) -> str:
     return str(payload.get("name") or payload.get("document") or "document")
 
 
+PLAIN = {
+    "ready": "Next in line",
+    "behind_others": "In line",
+    "full": "Waits for a free place",
+    "paused": "Its agent is paused for now",
+}
+"""Reasons to wait, of which whoever sent a document need not hear more."""
+
+
 def why_words(why: TaskExplanation) -> str:
     """Return why a document waits, as whoever sent it cares; else as the database says it."""
-    if why.reason == "ready":
-        return "Next in line."
-    if why.reason == "behind_others" and why.ahead:
-        return f"{why.ahead:,} in line before it." if why.ahead > 1 else "1 in line before it."
-    if why.reason == "paused":
-        return "Its agent is paused for now."
-    return why.explanation
+    return f"{PLAIN[why.reason]}{_ahead(why)}." if why.reason in PLAIN else why.explanation
+
+
+def _ahead(why: TaskExplanation) -> str:
+    return f", {why.ahead:,} before it" if why.ahead else ""
 
 
 def limit_words(limited_by: str | None, whys: Iterable[TaskExplanation]) -> str | None:
     """Return what holds a batch up; why an agent is paused is for operators."""
-    paused = (why_words(why) for why in whys if why.reason == "paused")
-    return next(paused, limited_by)
+    is_paused = any(why.reason == "paused" for why in whys)
+    return f"{PLAIN['paused']}." if is_paused else limited_by
 
 
 def left(value: timedelta) -> str:

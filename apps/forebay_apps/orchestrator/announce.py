@@ -30,6 +30,12 @@ TRY_SECONDS = 8.0
 JOIN_SECONDS = 1.0
 
 
+def long_wait(environment: Mapping[str, str]) -> timedelta:
+    """Return for how long a task may wait before somebody has to know. Raises SettingError."""
+    minutes = number(environment, WAITING_MINUTES, 15, least=0.1, most=7 * 24 * 60)
+    return timedelta(minutes=minutes)
+
+
 class Announcer:
     """Carry announcements to a receiver, in a thread of its own; several processes may.
 
@@ -49,8 +55,8 @@ class Announcer:
     def of(cls, environment: Mapping[str, str], connections: Connections) -> Announcer | None:
         """Return the announcer that is set up, or None. Raises SettingError."""
         receiver = Receiver.read(environment, URL, SECRET)
-        minutes = number(environment, WAITING_MINUTES, 15, least=0.1, most=7 * 24 * 60)
-        return cls(connections, receiver, timedelta(minutes=minutes)) if receiver else None
+        waiting = long_wait(environment)
+        return cls(connections, receiver, waiting) if receiver else None
 
     def start(self) -> None:
         """Begin to look for announcements."""

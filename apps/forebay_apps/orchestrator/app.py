@@ -23,6 +23,7 @@ from forebay_apps.orchestrator import (
     task,
     tasks,
 )
+from forebay_apps.orchestrator.announce import long_wait
 from forebay_apps.orchestrator.links import Links
 from forebay_apps.orchestrator.parts import add_parts
 from forebay_apps.web.app import Part, Site, build
@@ -62,5 +63,6 @@ def create_app(variables: Mapping[str, str] = os.environ, *, with_daemon: bool =
     )
     app = build(site, variables, parts)
     app.state.links = Links.read(variables)
+    app.state.long_wait = long_wait(variables)
     app.state.templates.globals["states_in_a_bar"] = charts.STATUSES
     return app

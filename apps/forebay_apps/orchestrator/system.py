@@ -22,7 +22,6 @@ Tone = Literal["good", "warn", "bad", ""]
 Said = str | Markup
 
 OLD_SWEEP = timedelta(minutes=2)
-OLD_WAIT = timedelta(minutes=15)
 OLD_TRANSACTION = timedelta(minutes=5)
 FULL_QUEUE = 0.1
 NEARLY_ALL = 0.8
@@ -55,7 +54,7 @@ def body(request: Request, person: Viewer, db: Db) -> Response:
     return fragment(
         request,
         "system_body.html",
-        signs=signs(health),
+        signs=signs(health, state.long_wait),
         dispatchers=health.dispatchers,
         moment_of=moment,
         own=own_signs(state.hub.is_listening, state.hub.streams, state.daemon),
@@ -71,7 +70,7 @@ def tables(request: Request, person: Viewer, db: Db) -> Response:
     return fragment(request, "system_tables.html", tables=found)
 
 
-def signs(health: HealthReport) -> list[Sign]:
+def signs(health: HealthReport, long_wait: timedelta) -> list[Sign]:
     """Return the signs of health, those that need a person marked."""
     now = health.as_of
     return [
@@ -89,7 +88,7 @@ def signs(health: HealthReport) -> list[Sign]:
             "oldest task that waits",
             health.oldest_waiting_at,
             now,
-            OLD_WAIT,
+            long_wait,
             "It waits long: its page says why.",
         ),
         Sign(
