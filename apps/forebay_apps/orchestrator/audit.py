@@ -60,6 +60,8 @@ def details(act: AuditEntry) -> str:
 def _plain(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(map(_plain, value)) or "none"
+    if value == "infinity":
+        return "no end"
     return "none" if value is None else str(value)
 
 
