@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import gzip
-from dataclasses import dataclass
-from decimal import Decimal
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import quote
 
 from fastapi import Depends, Request
 from starlette.responses import Response
 
 from forebay.calls import viewer
-from forebay.rows import CostLine, MetricsReport
+from forebay.rows import MetricsReport
 from forebay_apps.orchestrator import charts
+from forebay_apps.orchestrator.costs import DIMENSIONS, coverage, line
 from forebay_apps.orchestrator.filter_form import shown
-from forebay_apps.orchestrator.filters import NO_CUSTOMER, Filters
+from forebay_apps.orchestrator.filters import Filters
 from forebay_apps.orchestrator.lists import agent_names
 from forebay_apps.web import formats
 from forebay_apps.web.database import Db
@@ -28,7 +26,6 @@ from forebay_apps.web.guard import Viewer
 from forebay_apps.web.pages import Pages, fragment, page
 
 DEFAULT_RANGE = "24h"
-DIMENSIONS = ("agent", "customer", "model", "batch", "day", "task")
 MOST_LINES = 25
 MOST_DOCUMENTS = 500
 
@@ -84,7 +81,7 @@ def figures(request: Request, person: Viewer, db: Db, filters: Filtered) -> Resp
         "overview_figures.html",
         report=report,
         llm_cost=report.llm_usd if report.priced_attempts or not report.ended_attempts else None,
-        coverage=lambda known, words: _coverage(known, report.ended_attempts, words),
+        coverage=lambda known, words: coverage(known, report.ended_attempts, words),
         share_of_all=lambda count: _share_of_all(report, count),
         tasks_url=lambda status: f"/tasks?{filters.query(statuses=(status,))}",
         compute=request.app.state.compute.state,
@@ -103,18 +100,17 @@ def series(request: Request, person: Viewer, db: Db, filters: Filtered) -> Respo
 @router.fragment("/overview/confidence", is_personal=False)
 def confidence(request: Request, person: Viewer, db: Db, filters: Filtered) -> Response:
     """Show how sure the results are: all of them, and each of the latest."""
+    are_wanted = not filters.statuses or "completed" in filters.statuses
     with db.viewer() as conn:
         report = viewer.metrics(conn, **filters.figures())
-        documents = viewer.list_tasks(
-            conn,
-            **filters.figures() | {"statuses": ["completed"]},
-            limit=MOST_DOCUMENTS,
+        documents = (
+            viewer.list_tasks(
+                conn, **filters.figures() | {"statuses": ["completed"]}, limit=MOST_DOCUMENTS
+            )
+            if are_wanted
+            else []
         )
-    are_wanted = not filters.statuses or "completed" in filters.statuses
-    shown_charts = [
-        charts.confidence_counts(report),
-        charts.confidence_of_each(documents if are_wanted else []),
-    ]
+    shown_charts = [charts.confidence_counts(report), charts.confidence_of_each(documents)]
     return fragment(request, "overview_charts.html", charts=shown_charts)
 
 
@@ -124,7 +120,7 @@ def costs(request: Request, person: Viewer, db: Db, filters: Filtered) -> Respon
     by = _dimension(request)
     with db.viewer() as conn:
         rows = viewer.cost_by(conn, dimension=by, **filters.figures(), limit=MOST_LINES)
-    lines = [_line(by, row, filters) for row in rows]
+    lines = [line(by, row, filters) for row in rows]
     return fragment(request, "overview_costs.html", by=by, lines=lines)
 
 
@@ -133,53 +129,6 @@ def _dimension(request: Request) -> str:
     if by not in DIMENSIONS:
         raise Refusal(400, f"Cost is by {', '.join(DIMENSIONS)}, not by {by[:40]!r}.")
     return by
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of the cost table; an amount is None where nothing is known of it."""
-
-    row: CostLine
-    name: str
-    url: str | None
-    llm_usd: Decimal | None
-    compute_usd: Decimal | None
-    coverage: str
-
-
-def _line(by: str, row: CostLine, filters: Filters) -> Line:
-    is_known = row.priced_attempts or not row.ended_attempts
-    return Line(
-        row=row,
-        name=row.key or f"no {by}",
-        url=_url(by, row.key, filters),
-        llm_usd=row.llm_usd if is_known else None,
-        compute_usd=row.compute_usd if row.costed_attempts else None,
-        coverage=_coverage(row.priced_attempts, row.ended_attempts, ""),
-    )
-
-
-def _url(by: str, key: str | None, filters: Filters) -> str | None:
-    if by == "customer":
-        return f"/?{filters.query(customers=(key or NO_CUSTOMER,))}"
-    if not key:
-        return None
-    match by:
-        case "task":
-            return f"/tasks/{quote(key)}"
-        case "batch":
-            return f"/batches/{quote(key)}"
-        case "agent":
-            return f"/?{filters.query(agents=(key,))}"
-    return None
-
-
-def _coverage(known: int, ended: int, words: str) -> str:
-    """Return of how many ended attempts something is known."""
-    if not ended:
-        return "no attempt has ended" if words else formats.number(0)
-    said = "all" if known == ended else f"{formats.number(known)} of"
-    return f"{said} {formats.number(ended)}{f' attempts {words}' if words else ''}"
 
 
 def _share_of_all(report: MetricsReport, count: int) -> str:
