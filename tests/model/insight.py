@@ -57,7 +57,7 @@ def agent_status(model: Model, agent: Agent) -> dict[str, Any]:
         "request_level": requests,
         "request_burst": limits.request_limit and limits.request_limit.burst,
         "paused_until": model.paused_until(agent),
-        "oldest_waiting_at": min((t.created_at for t in due), default=None),
+        "oldest_waiting_at": min((t.available_at for t in due), default=None),
         "max_attempts": definition.max_attempts,
         "effective_share": refusal.share_at(model.now) if refusal else Fraction(1),
         "effective_concurrent_tasks": limits.max_concurrent_tasks,
