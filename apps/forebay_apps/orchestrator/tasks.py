@@ -18,6 +18,7 @@ from forebay_apps.web.pages import Pages, fragment, page
 
 MOST_COUNTED = 100_000
 NOTHING = "\N{EN DASH}"
+AND_MORE = "\N{NO-BREAK SPACE}+"
 NO_CALL = "none reported"
 """Of tokens and costs of a task whose attempts told of no call of a model."""
 
@@ -80,7 +81,7 @@ def tokens(task: TaskSummary) -> str:
     if task.used_input_tokens is None or task.used_output_tokens is None:
         return NOTHING if task.status == "processing" else NO_CALL
     used = formats.number(task.used_input_tokens + task.used_output_tokens)
-    return used if task.is_usage_known else f"{used} +"
+    return used if task.is_usage_known else f"{used}{AND_MORE}"
 
 
 def cost(task: TaskSummary) -> str:
@@ -91,4 +92,8 @@ def cost(task: TaskSummary) -> str:
         if task.status == "processing":
             return NOTHING
         return NO_CALL if task.used_input_tokens is None else formats.UNKNOWN
-    return formats.usd(task.cost_usd) if task.is_cost_known else f"{formats.usd(task.cost_usd)} +"
+    return (
+        formats.usd(task.cost_usd)
+        if task.is_cost_known
+        else f"{formats.usd(task.cost_usd)}{AND_MORE}"
+    )
