@@ -19,10 +19,17 @@ select
     r.costed_attempts, r.provisional_attempts, r.input_tokens, r.output_tokens, r.cached_tokens, r.llm_usd, r.compute_usd,
     r.buckets, r.counts
 from unnest(p_slots) as s
-inner join forebay.task_rollups as r on r.minutes = s.minutes and r.starts_at >= s.from_at and r.starts_at < s.to_at
-where r.is_by_customer = p_is_by_customer
-    and (not p_is_by_customer and r.customer = '' or p_is_by_customer and (p_customers is null or r.customer = any(p_customers)))
-    and (p_statuses is null or r.status = any(p_statuses))
+cross join lateral (
+    select one.* from forebay.task_rollups as one
+    where one.minutes = s.minutes and one.is_by_customer = p_is_by_customer
+        and (
+            not p_is_by_customer and one.customer = ''
+            or p_is_by_customer and (p_customers is null or one.customer = any(p_customers))
+        )
+        and one.starts_at >= s.from_at and one.starts_at < s.to_at
+    offset 0  -- each slot by the index, whatever else is asked for
+) as r
+where (p_statuses is null or r.status = any(p_statuses))
     and (p_agents is null or r.agent = any(p_agents))
 union all
 select
