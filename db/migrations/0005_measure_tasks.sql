@@ -2,8 +2,9 @@
 --
 -- requires  0004_hold_quotas
 -- locks     tasks and task_attempts, until the upgrade is done
--- rewrites  the tasks that have attempts, to add up what these used; the rollups are made of all tasks after it, in the
---           same transaction. Both together: one to two minutes of one core per million tasks, and up to 0.5 GB
+-- rewrites  the tasks that have attempts, to add up what these used, and attempts with cached tokens; the rollups are
+--           made of all tasks after it, in the same transaction. Together one to two minutes of one core and up to
+--           0.5 GB of rollups per million tasks; tasks grows by what is rewritten, until `vacuum analyze forebay.tasks`
 -- breaks    nothing
 -- revert    revert/0005_measure_tasks.sql
 
@@ -91,7 +92,7 @@ create table forebay.task_rollups (
     constraint task_rollups_customer_of_one check (is_by_customer or customer = '')
 ) with (fillfactor = 90);
 comment on table forebay.task_rollups is
-'Tasks by when they were created, in slots of 15 minutes, an hour, a day and four weeks (UTC), without what task_changes still holds.';
+'Tasks by when they were created, in slots of 15 minutes, an hour, a day and four weeks (UTC), without what task_changes still holds. No function deletes tasks: after whoever does, _rebuild_rollups has to run.';
 comment on column forebay.task_rollups.is_by_customer is
 'One customer''s, '''' for none; else of all. Slots of 15 minutes are kept of all only.';
 comment on column forebay.task_rollups.buckets is
