@@ -12,30 +12,31 @@
 \set file migrations/0002_create_agents_and_tasks.sql \set sha256 2c1fbf18c74e0332d64029c80d29acba5533e27af6ec31b31ea3d5a7123ff4a4 \ir install/apply.sql
 \set file migrations/0003_create_row_types.sql \set sha256 0e1b9666d7fe946b311632fa3a0ee86d2fb06992126b879a0adb73a4a1e474c2 \ir install/apply.sql
 \set file migrations/0004_hold_quotas.sql \set sha256 f5901b93f6219ca006115f4015cc9fcccef8ee239b7e27d8e47688aea63fb0bb \ir install/apply.sql
-\set file migrations/0005_measure_tasks.sql \set sha256 0e7ef830a8d298f91883363a3215704c5af335b55cf1b831267abc7bfbe6203d \ir install/apply.sql
-\set file migrations/0006_take_uploads.sql \set sha256 a7b13d30a66669bc0973770a467e633854a439917fd4ac7d090599763e05a292 \ir install/apply.sql
-\set file migrations/0007_act_and_announce.sql \set sha256 58251b8f83f73b22047eb511947c32ce3c829d392f8b6a2a93a204734eda2110 \ir install/apply.sql
+\set file migrations/0005_measure_tasks.sql \set sha256 d832a2ebaadaeb51f2b06037002ab72b7d748154c23830b1ced9c446fa7fb587 \ir install/apply.sql
+\set file migrations/0006_take_uploads.sql \set sha256 32ebc844ace0806b640d72eecaac606cf3a3503b3013046ff43a89a32b4505b0 \ir install/apply.sql
+\set file migrations/0007_act_and_announce.sql \set sha256 9a3a1d07714b7d7692f27eeb4d7ecb9b08223bc913a727e0606240879d2f1833 \ir install/apply.sql
 
 -- functions/internal
-\set file functions/internal/_act.sql \set sha256 3892000490d90ef8067cb5fa13b176e4b9115fd6ee66e8cc62ae6f43186db314 \ir install/apply.sql
+\set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
 \set file functions/internal/_add_compute.sql \set sha256 ac00b9504f9f7e6da4ed0c1b2ac5654389ceb40038ebd0b2ac504091718718e4 \ir install/apply.sql
+\set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
 \set file functions/internal/_admit.sql \set sha256 3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964 \ir install/apply.sql
 \set file functions/internal/_after_failure.sql \set sha256 19605e6982596b0563d60820e8ff95609b0ad4e04c8bf08f4cb6e6059a75a6a4 \ir install/apply.sql
 \set file functions/internal/_aged_order.sql \set sha256 8a853a50f497fdca6f6196e95453fa99235b88fdc79a5372eca3ad8a7f719bbc \ir install/apply.sql
 \set file functions/internal/_agent_gauges.sql \set sha256 2c82980485a0d9b4357200e39c122b991426e8aa111499d4edc30b5138a6b2eb \ir install/apply.sql
 \set file functions/internal/_agent_key.sql \set sha256 a3485185c8d3b59a229f11d9a952ce90dcd0d7c51ebc86e0d8145213555b9891 \ir install/apply.sql
-\set file functions/internal/_agent_outlook.sql \set sha256 1d8c6a0ed99a0d954f5694d05599efad5ed85423e59bc60b521e2b653def58c4 \ir install/apply.sql
+\set file functions/internal/_agent_outlook.sql \set sha256 73784257f0c52efb7244f73ed79f938b16fe307c0e611f16f97d7cf4964acb23 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7 \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
 \set file functions/internal/_attempt_document.sql \set sha256 c6aa5c9d8b26307e5fe3ef72b81a456e8ba2ee1461532a9923b7e8465f853cd9 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_batch_explanations.sql \set sha256 72fbfb0bc26e64e823fb173745c0722d3e7ffc3a578a09f8bb10f95411276127 \ir install/apply.sql
-\set file functions/internal/_batch_outlook.sql \set sha256 f5da7e1b26f760aedef983c9a5ebb12903b867682c20336bd12c3f93d7fbe8d3 \ir install/apply.sql
+\set file functions/internal/_batch_outlook.sql \set sha256 3e744736c836370787759c2111574dcbc7b66dafcb92639e9d8b2def7705e06b \ir install/apply.sql
 \set file functions/internal/_batch_results.sql \set sha256 7f005a2ef0bb98f810a09f800a51b8e4b149e6c043e9840ca2474e240630a6f5 \ir install/apply.sql
-\set file functions/internal/_batch_sums.sql \set sha256 2afbe1575d2c2085b6e43de711515e27b171da95ab979bbbfdf19d27e0c9b9a3 \ir install/apply.sql
+\set file functions/internal/_batch_sums.sql \set sha256 a5b9798d77797b6b5ea209ef7549dc5238ac61c4cf66ffd79900b2578ca8996b \ir install/apply.sql
 \set file functions/internal/_batch_tasks.sql \set sha256 be316a7e59a5937d3044cfa5bc18b953b2e65922129f0a7e9d2cd022f39bd664 \ir install/apply.sql
-\set file functions/internal/_batches_done.sql \set sha256 6032d076fd2283355ff3703fdca44eed51997eefc5b652f4904c0cf447bacdf9 \ir install/apply.sql
+\set file functions/internal/_batches_done.sql \set sha256 ccf9262fabaae589ef7692aa4c591c231fb1ca613a54cc358550bc68ef1a8139 \ir install/apply.sql
 \set file functions/internal/_boosted.sql \set sha256 544383c2c7540d1d9f20c4bb31cc290f955580ee176e8d7776c72c0ecd1aafec \ir install/apply.sql
 \set file functions/internal/_bucket_level.sql \set sha256 8c615f1ca60bca4b224bb54aedbdac5d03f7947d53f573e3d5e0ff15b4ffddc6 \ir install/apply.sql
 \set file functions/internal/_buckets.sql \set sha256 040c20392c96fa140dcfdf05c16de40f63e9d4a68da2dcc24d5abdae51a76927 \ir install/apply.sql
@@ -49,7 +50,7 @@
 \set file functions/internal/_cap_today.sql \set sha256 9184dbbfca13ccae52c9e208ea4996f443bcd48e9029435f33697251fb207ec5 \ir install/apply.sql
 \set file functions/internal/_capped_customers.sql \set sha256 fd3cce1942153dee1c3553670054e6206b3ff4d788aa75f3658580767ab6cc71 \ir install/apply.sql
 \set file functions/internal/_caps.sql \set sha256 183b4bebc5b7582af65d28d022c11b4ef74e5a088448de7ff631d651238399f1 \ir install/apply.sql
-\set file functions/internal/_cells.sql \set sha256 02b892db18eb30327cf72ac8fedff8e3dfe5ffcaa2509428a7282a0d9ecfaf94 \ir install/apply.sql
+\set file functions/internal/_cells.sql \set sha256 09147b5d217eaed0acb056777d3a440d60db4f8db58bcecc2bc9f5781f86a839 \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 f2ea7679666c0f0e9ec0dbc9eed23ea7cefec748e682164e1749c58bfdbdfa85 \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
 \set file functions/internal/_conditions.sql \set sha256 cc7659b9e855b05329e205ae07e418d8dc1385f12c80cf20fe7f961a929689af \ir install/apply.sql
@@ -85,7 +86,7 @@
 \set file functions/internal/_fits.sql \set sha256 c5126e3abbff33ca93825cff7d141a297ff02ea4b42f6fd4bc2e2108a3722446 \ir install/apply.sql
 \set file functions/internal/_fitting.sql \set sha256 891620f7a6325d116b049f5f9f2f92b2e82784f31c26aac1b80c108ff07ab46f \ir install/apply.sql
 \set file functions/internal/_flight_state.sql \set sha256 5e6c0f23a5bf34611473f71b57f4239d404cf7f698511e5a633bef91247e5448 \ir install/apply.sql
-\set file functions/internal/_fold_changes.sql \set sha256 ed95c9fc392394227fddbeabb8c520a36277fec632a97ace4bac119b653acbaf \ir install/apply.sql
+\set file functions/internal/_fold_changes.sql \set sha256 613846944099c710a2c9ed988175fb23e4ed05f7d9b4b067e3f509cfc5857798 \ir install/apply.sql
 \set file functions/internal/_fold_quota.sql \set sha256 271367778bd207c8f5aba9a862c8737d434f7131dcad56b6a1b708ed526263e3 \ir install/apply.sql
 \set file functions/internal/_fold_spend.sql \set sha256 3b77910284d7b0a807dd6c9cf4db028ff89f64780a4c7421b7b523fb44c7a404 \ir install/apply.sql
 \set file functions/internal/_forget_calls.sql \set sha256 543e95f7ef09a1df90e2286c3556f69f276a5e4c815ea5d5a03f4986578acca4 \ir install/apply.sql
@@ -99,9 +100,11 @@
 \set file functions/internal/_get_task.sql \set sha256 30a9c110ca13ef8bffe364086364c57e823a968ae2aa350ccc62d948def7f861 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307 \ir install/apply.sql
 \set file functions/internal/_grant_call.sql \set sha256 53a33d549355d3dafc0e67c51f6554a478dc61709f663ba60cfe406e0aa47ae0 \ir install/apply.sql
+\set file functions/internal/_halt.sql \set sha256 68b0cd308773b1d71ab33d4f296dd53e44488d6e093f5a6ae4e948eb66151077 \ir install/apply.sql
 \set file functions/internal/_has_caps.sql \set sha256 eda43002613c8801c421a951a218f37de5177758c99ed14f625cd46fc6d996ea \ir install/apply.sql
 \set file functions/internal/_has_customer_caps.sql \set sha256 fa0f282b634a95a74c0c3df22688ce0d1173a7a8cb09657716043c0eca79e1bb \ir install/apply.sql
 \set file functions/internal/_has_in_flight.sql \set sha256 fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955 \ir install/apply.sql
+\set file functions/internal/_has_vast_number.sql \set sha256 c7422502ea127edc9264a8472ef08f61ce4ea92238b148c00ea7c9e2f5899f44 \ir install/apply.sql
 \set file functions/internal/_has_waiting.sql \set sha256 dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105 \ir install/apply.sql
 \set file functions/internal/_hindrance.sql \set sha256 a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f \ir install/apply.sql
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
@@ -134,7 +137,7 @@
 \set file functions/internal/_limits.sql \set sha256 26f8cac4223dcfb4aa4ebe397c8e59c6da73af30ee3859a472b6b281e8be2296 \ir install/apply.sql
 \set file functions/internal/_line.sql \set sha256 76e16240433b36a24309aaad6eafcdec847bbef55b8f174917deb3665aa1ce64 \ir install/apply.sql
 \set file functions/internal/_line_key.sql \set sha256 e550d2a752f5f98e463ce2a2c9a32e1bb76a0636e704d953652380dd548457ab \ir install/apply.sql
-\set file functions/internal/_line_state.sql \set sha256 38d3a3c88181685b45d1c93546e68fe74e675a72b3fb7a03cfa2b54109036924 \ir install/apply.sql
+\set file functions/internal/_line_state.sql \set sha256 16ecd464af6a422e83f072dc7be06b08dba6add9c74cca4232ad904c8503b3fe \ir install/apply.sql
 \set file functions/internal/_lined_up.sql \set sha256 b13dc90e2418c9d6e14e6baf20a5b805a1fdb17ce77a383805f50c3acf59b1d6 \ir install/apply.sql
 \set file functions/internal/_lock_agent.sql \set sha256 d4cf48cc8e8a40570a50f0f2ca7349405f37bede255a7ad1e6a558a405a49980 \ir install/apply.sql
 \set file functions/internal/_lock_attempt.sql \set sha256 7223dafda72c4c0d5c2855bc73e5d5b08bc1a2b15d59ef97bb5d48325ac8122c \ir install/apply.sql
@@ -157,15 +160,14 @@
 \set file functions/internal/_moment_words.sql \set sha256 c7a9665934a7a9bbf0dc03532a234217d70256f6723ab8f21d3920a27d97aec6 \ir install/apply.sql
 \set file functions/internal/_names.sql \set sha256 4b98395b29edf3db3bf636f18c26d2b17235c1ddd70b16a5d42a98c9511bf6f4 \ir install/apply.sql
 \set file functions/internal/_need.sql \set sha256 ff9ad8c22d063b0afc19cd8e6d996cc3422a49b09861b35f3f1a717484cc70ae \ir install/apply.sql
-\set file functions/internal/_newest_of_agents.sql \set sha256 b55cc2948e7f764dcfdaa327e1de8863e8eedb59e7d528fd204a36a0a7c023c1 \ir install/apply.sql
-\set file functions/internal/_newest_of_customers.sql \set sha256 5e8ab78295818034f523678b491cdef11c2ef137a739a95193aef25ed6892e08 \ir install/apply.sql
+\set file functions/internal/_newest_of_agents.sql \set sha256 d7f5052bbd12f16e01808dba42303d7ea9f230de605cc1251d16131df5601ebf \ir install/apply.sql
+\set file functions/internal/_newest_of_customers.sql \set sha256 dc7697c47050f60992ef2fb4968491481b39b7e7c3e83b27218b2f51dd19f072 \ir install/apply.sql
 \set file functions/internal/_next_round.sql \set sha256 262d6c317d5c45df08a0845b96f2e615d330fe4d3ebdab5daffbace029feb89d \ir install/apply.sql
 \set file functions/internal/_note_announcements.sql \set sha256 d15d8a26929b4376544be9659e78631b029172d972f4a2601f043c9fa49dcf55 \ir install/apply.sql
 \set file functions/internal/_notify.sql \set sha256 5dc8fa1ba0122aac03a0ae92b7902a731df763d15b7d1a65ff628ab8a71b01cd \ir install/apply.sql
 \set file functions/internal/_now.sql \set sha256 f9db6e24961e35a4a3f1017bb5cc80ec05b0133d997195ae743bf43c33e57d30 \ir install/apply.sql
 \set file functions/internal/_number_words.sql \set sha256 f532a9268dabe3b71a4cafd2315d10cd9fdeb3fecb663cca179351b3790e42a3 \ir install/apply.sql
-\set file functions/internal/_oldest_waiting_at.sql \set sha256 1624670cb5e3b0558c000ca955043780ec145448dc9300447a107a97e3baa358 \ir install/apply.sql
-\set file functions/internal/_open_batch.sql \set sha256 ad0614002d12955f0d939bbc48f83cedb32233868e63b5fc9bcf1f9a4fbd8801 \ir install/apply.sql
+\set file functions/internal/_open_batch.sql \set sha256 205f6d91ce668ed2328ac290d47ce4dbfa720686257541bd5eb7376aa79242f6 \ir install/apply.sql
 \set file functions/internal/_open_calls.sql \set sha256 10853f6ba044aeba7c0260e90a9879ab2684039ca8a3454634e1170908162cb4 \ir install/apply.sql
 \set file functions/internal/_open_line.sql \set sha256 9874d52cff3438fa6d97f337bc859d506db31250b5e6897b79199e738ce1e387 \ir install/apply.sql
 \set file functions/internal/_open_tasks.sql \set sha256 ef7428d7903db5835943021fa25b9a0e2667ab212a3ac7fc5cb261db7d939538 \ir install/apply.sql
@@ -178,7 +180,7 @@
 \set file functions/internal/_parse_limits.sql \set sha256 a0b05483ed8fe3c7320991299cbd1c3bc9b2b51b2b1bd03d66ff487a8a4c673f \ir install/apply.sql
 \set file functions/internal/_parse_period.sql \set sha256 75114248241eb4454f4c5b0b527d8c1bfe4b864aee859c74eba5d69641767c56 \ir install/apply.sql
 \set file functions/internal/_parse_records.sql \set sha256 24d6c7b23aeb159cd09b5f2b729d13b7501fe73dd9246294de39ea1beff2080b \ir install/apply.sql
-\set file functions/internal/_parse_task.sql \set sha256 1149fc16cbb40451dd627e686749e76b6fd218a257f0e6512b4b395622cc3985 \ir install/apply.sql
+\set file functions/internal/_parse_task.sql \set sha256 0dec44762b7c7c22766869747971bc7278e113e9e9f370310d958408f59f10b8 \ir install/apply.sql
 \set file functions/internal/_parse_usage.sql \set sha256 6c8dbbd59b059e4fc8193755426fce349655045f2a19c5e12414b7816a9a500a \ir install/apply.sql
 \set file functions/internal/_passes.sql \set sha256 970340f98061a565ba327d6639a83acf9705b501787d29f5bf75a1cbfe498e51 \ir install/apply.sql
 \set file functions/internal/_passing.sql \set sha256 f442d19ae9883d4c5369ca5911ce26765a61e0e71dcb35b78f07e1de2fd4d493 \ir install/apply.sql
@@ -195,7 +197,7 @@
 \set file functions/internal/_quota_state.sql \set sha256 ccd96e106d3fcedbcdb6c2949a3a4dbf1b7fe096c5737be138245c080368a385 \ir install/apply.sql
 \set file functions/internal/_quota_throttle.sql \set sha256 cd2d25d03f4a0cde1bb163c7af81378b594e099ad9e5f9b102a5e4eeeb2a92fb \ir install/apply.sql
 \set file functions/internal/_ranked_line.sql \set sha256 2eda36e4d320a92b078ed137056f8bf7a3c1df71284ab2c82069f006ef077bcc \ir install/apply.sql
-\set file functions/internal/_rebuild_rollups.sql \set sha256 9f7e57dae01f2493a59fab6da34aeb58f8b00e0ac278843d23331ff99729ab28 \ir install/apply.sql
+\set file functions/internal/_rebuild_rollups.sql \set sha256 6d9093e42d8e116e0fd5d7b76af4cf356de9f1a6d386c33fdf1181806aea295a \ir install/apply.sql
 \set file functions/internal/_record_usage.sql \set sha256 f9d84466560df7dc4919367a9e56e9badfca3b75266a939ebf3e5753dba4619b \ir install/apply.sql
 \set file functions/internal/_recorded_usd.sql \set sha256 48a7c148f67dd1752ae09654140ee49e5c890b8e3f0653ee0672d2e41a893343 \ir install/apply.sql
 \set file functions/internal/_refill.sql \set sha256 528de7ce3a9956f4f1ec34898939a7c1a4b3823d00738acbb98feff0b0c9bff2 \ir install/apply.sql
@@ -204,32 +206,32 @@
 \set file functions/internal/_reopen_uploads.sql \set sha256 6dcb912f21a301f99005000456420c06787181bb4f4c738d9242402f02f39731 \ir install/apply.sql
 \set file functions/internal/_report.sql \set sha256 cf008159bc9b0b7f1e3751137d3f57ff5162fd8bbc36432c6b3db7fa9c3b31e4 \ir install/apply.sql
 \set file functions/internal/_report_effect.sql \set sha256 cca44a142ef57021fdf342fdc6938e9e5fe07ce7b00f7c537051b23118e1be7d \ir install/apply.sql
-\set file functions/internal/_report_event.sql \set sha256 884f0df1889582c9f4bd7567f72d8b46fa4b27bc7dd715a680721196bcfc6b84 \ir install/apply.sql
+\set file functions/internal/_report_event.sql \set sha256 79d68a18daf0437a3ef00dca30b153b08d5294f1de65fbe8075c9944a77e01ad \ir install/apply.sql
 \set file functions/internal/_request_burst.sql \set sha256 834425b19d5ad6045d10bdaf99098f63703793fe3101767d72d9b80a32b2d72a \ir install/apply.sql
 \set file functions/internal/_require_agent_definition.sql \set sha256 361490cd1f0648a23d24eec6092f1c9c78d5840f9cb3adc7c953ac500aaadf9c \ir install/apply.sql
 \set file functions/internal/_require_agents.sql \set sha256 da67b2a489d1c7c28044aeb80024d325b9b6a890b67f3ab5f2baca6f016ca8b8 \ir install/apply.sql
 \set file functions/internal/_require_between.sql \set sha256 481a44ff3094737bef1a34c1f22851a6eb3804d529b54687da24ce8c5fa2ed8e \ir install/apply.sql
 \set file functions/internal/_require_call.sql \set sha256 c909cf7e1c0439a7b75612fca157745a8c029af3175eef63b071d145e31d5e29 \ir install/apply.sql
-\set file functions/internal/_require_count.sql \set sha256 48c98d29fa6d0be25228675402aa0e6a2cabd0caabb8d6c943135fc6bb0f639e \ir install/apply.sql
+\set file functions/internal/_require_count.sql \set sha256 49b8cf3c99bf80c4f0d3dfec09019c9151c6a47a08379a7fa56c5bf2bcfd9cf9 \ir install/apply.sql
 \set file functions/internal/_require_delay.sql \set sha256 cb60385fa2150164531be20ddb91b72d9335bd2a10a17b4ffadb30722c809f6b \ir install/apply.sql
+\set file functions/internal/_require_document.sql \set sha256 f97d3eabb6c30f88033cd8225f8c5012a6b774e29f5aab2b02173f29fc657689 \ir install/apply.sql
 \set file functions/internal/_require_ids.sql \set sha256 fc6a992477719a7572b769f9aad019867dd8e364fa4fb12b7f5d685d6f305a01 \ir install/apply.sql
 \set file functions/internal/_require_launchers.sql \set sha256 79301b1cdf251d3b587f91f7430fa375572b46894863176e72cf67faa2d17a86 \ir install/apply.sql
 \set file functions/internal/_require_open.sql \set sha256 6bfd3f9411590ebbe2f788168b8619eb279916c8c063a5110ac472447cc7004a \ir install/apply.sql
 \set file functions/internal/_require_quotas.sql \set sha256 4ea0f809aca600f71cb4d136cdb81964095270ae2c9e23fb700f2f909d9885b9 \ir install/apply.sql
 \set file functions/internal/_require_read_committed.sql \set sha256 87df65af32982ee589f05e15180b058d3e21fa44dad1f3e87ca0c0f658a02eec \ir install/apply.sql
 \set file functions/internal/_require_short_line.sql \set sha256 9b7bb2b034d8125524a0f89ee522f8b7030bb834f79df88d19ea5935bcf54b80 \ir install/apply.sql
-\set file functions/internal/_require_size.sql \set sha256 028dc0b1f7148494435d482d8c2cc6a58cd1e092790a24e72bf02f83b2f5fc90 \ir install/apply.sql
 \set file functions/internal/_require_statuses.sql \set sha256 f544d1fe66cce0f9846681661ce65e83ce05a4846932a9225fdab714ee731c89 \ir install/apply.sql
 \set file functions/internal/_require_unreported.sql \set sha256 839078419687f91b75001af4777fad6fdcbaa395fdc4fdf537e4a136753a3487 \ir install/apply.sql
 \set file functions/internal/_require_worker.sql \set sha256 ec22cb05a259e9571582eb247529e8e1b747afe8e232e6b1b8312657984de46a \ir install/apply.sql
 \set file functions/internal/_reservation.sql \set sha256 a87149b9e768adbae19532c31f8b063de5b22b5c2fb9f771438671ef62012f64 \ir install/apply.sql
-\set file functions/internal/_result_fault.sql \set sha256 735a89744a3ddf4158111f47564dc8f1b9f8124e1e307a8c80ebb17420fc50a2 \ir install/apply.sql
+\set file functions/internal/_result_fault.sql \set sha256 b555dc3adc79d443cfa319c5d196b77b671bfa7162d1084cd60d71b6e638c181 \ir install/apply.sql
 \set file functions/internal/_retry.sql \set sha256 bff06ab1f9a236d601a2c5c44f1b275a62634b173921eedca83d47ac89d88280 \ir install/apply.sql
 \set file functions/internal/_room.sql \set sha256 2a31a9f137915cb6cf248047efb75313b6eff7a51af733216052834427f4b782 \ir install/apply.sql
 \set file functions/internal/_rule_words.sql \set sha256 48de85b12338bad78d9c0d60ab5d9ae4e78f356781fc3d7afe6c7749fd6e054c \ir install/apply.sql
 \set file functions/internal/_run_outcome.sql \set sha256 79d6d17f61facbb23fbaec4fb5baeba17ce0b756ab45e298a08218d965a6a7cc \ir install/apply.sql
 \set file functions/internal/_run_words.sql \set sha256 59e56519f3b5b917db7da39a8229b2625aea28d1644b39bafd4c0df3917cef90 \ir install/apply.sql
-\set file functions/internal/_search_tasks.sql \set sha256 2e0ccf46cf1251850e9ef478eb24304f3bc45ed8a45b4c5c6492663f000aee5a \ir install/apply.sql
+\set file functions/internal/_search_tasks.sql \set sha256 3fe4134b5d2c251c36e53428025fcd33473b6942284d08d5e40440a2e00f4797 \ir install/apply.sql
 \set file functions/internal/_seen.sql \set sha256 2add6c3f77f4884d21fd0852188ba48bc02172fba510a4848c49e6ae8c0b4217 \ir install/apply.sql
 \set file functions/internal/_set_budget.sql \set sha256 7a747f18bfedb79091f2ca55993e93161bea9733585e24c9c68b94c9ce088da4 \ir install/apply.sql
 \set file functions/internal/_set_shared.sql \set sha256 7ec23c60cb1a6ce082897216c3e72adf9bcf922f346220730447a1b2d59b5f5f \ir install/apply.sql
@@ -256,7 +258,7 @@
 \set file functions/internal/_task_cell.sql \set sha256 60eafd1e960eb05f9e3a972108afc6f1b89fdfef4df0ebd17b54516e5357497f \ir install/apply.sql
 \set file functions/internal/_task_filter.sql \set sha256 28f1b768c355157f627b89b771d1b99f87d8e4634c07fb6804bcacbedb2928bd \ir install/apply.sql
 \set file functions/internal/_task_rooms.sql \set sha256 1b8cc9abeef39d5ebabf724bd477bbe4b2be9f7060e6306364f35ecd8d441457 \ir install/apply.sql
-\set file functions/internal/_task_use.sql \set sha256 617a1e6fa2f9b9dcfbea96aa7d86af6d3704c0ca0b7dc2e9320e5e321f90a9c4 \ir install/apply.sql
+\set file functions/internal/_task_use.sql \set sha256 9683d8e469b44ecc386ffef59f66499e23e94301eb3e41a9ae9e56e68ae6589f \ir install/apply.sql
 \set file functions/internal/_throttle.sql \set sha256 43367143c176449b3fd01e62ab464c92db1e8a1b1cc15fabf01e84d4ba2ba061 \ir install/apply.sql
 \set file functions/internal/_throttled_by.sql \set sha256 860c2ccd2609392a5761d8875d21f8fcacebd7746f1fa90e14f746f3afc6173f \ir install/apply.sql
 \set file functions/internal/_time_at.sql \set sha256 7b8679af1190be4a27487610ff378d493e610a05b13bf484e8a58211124c5f36 \ir install/apply.sql
@@ -265,6 +267,7 @@
 \set file functions/internal/_told.sql \set sha256 c17c893ab3d905b1d56f6b5687b8aea23928d358e04e3c92391f51f6d934e264 \ir install/apply.sql
 \set file functions/internal/_turn_cost.sql \set sha256 dd692319cfcea9e5d5c6c3a20d64b3a1a22f3add9e259c2805e8f95c8452276b \ir install/apply.sql
 \set file functions/internal/_turns.sql \set sha256 7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d \ir install/apply.sql
+\set file functions/internal/_upsert_rollups.sql \set sha256 d4c0f58a4ce33565e7c6e0a5e144d66ec7f8642b1045b25555aded7d496bcb4b \ir install/apply.sql
 \set file functions/internal/_usage_source.sql \set sha256 20bc427efcd2051091362353872ff58307004abc7c7ef9c4598c5e1b08ea9964 \ir install/apply.sql
 \set file functions/internal/_utc_day.sql \set sha256 e723bc7e3027aa2dc4abd4f1afc2de619730fb164fbbdf0b31e335673fd15505 \ir install/apply.sql
 \set file functions/internal/_waiting_priorities.sql \set sha256 48adae1f800195df14211eb2cdb48c36b5c87bb835293bce75a13f992488bfe5 \ir install/apply.sql
@@ -290,7 +293,7 @@
 \set file functions/submitter/finish_upload.sql \set sha256 7b267d6e7296e2b1d490f1a2b26f9bf51958e3ef1fe12115d1d76113d23397dd \ir install/apply.sql
 \set file functions/submitter/list_uploads.sql \set sha256 763fcabc14fa1c3aa56544a92e0f4269d45cb870890361fc8360a23dadd6d675 \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 58aaa9c7c6269bb5cac1f4e49f5f1ff30bc386b598557e349bdd6ecefda918a1 \ir install/apply.sql
-\set file functions/submitter/open_upload.sql \set sha256 91f39744ff757ad00d6b22c4a67632aab13d9cdf0d31e8e015ac09d9c6cba080 \ir install/apply.sql
+\set file functions/submitter/open_upload.sql \set sha256 1e4f415c0092c7c4e011a02e960400b35ec07b73deac33a7c9499173de218fb9 \ir install/apply.sql
 \set file functions/submitter/own_batches.sql \set sha256 3523ec2c4f57d4089f6fc146ad5ab2f1519123ce1d6a51970b698dc606269cb7 \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 \set file functions/submitter/submit_uploads.sql \set sha256 d9d6285ac5e0674256c8bc7fa533f2fb7d7e57106b40b79056da2ab6b867ed19 \ir install/apply.sql
@@ -298,7 +301,7 @@
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 4020a054c4bb3024fe404786a7b45c30072cec8cbc0bddde3ee663a371912409 \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 20bc1effd78446190a5c1b26fd5a58cfc0c5bbf47143a65aa3231e1eb46b5008 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 df271566de0d8dfd8733bbdd2944b16b42f29d5281e107e26cbf8e4308a75e89 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 9784c1c5d9f62c0cb0fd3fed686b840a973434173aa9439ae370524e0dd3d263 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 bd298d744d00c8f11279f86e3338e905f5d27f686dc090c2a1cdbd1402fca4b3 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc \ir install/apply.sql
@@ -307,15 +310,15 @@
 
 -- functions/agent
 \set file functions/agent/callback.sql \set sha256 3976b3b19df5538d0c61c0ce411a4405bae5ceee05766c6bb9f71132034b5f66 \ir install/apply.sql
-\set file functions/agent/complete.sql \set sha256 28fa401c8917c9c15328ed76f20df9373eadf321598ca4ccd692ceffe3f80809 \ir install/apply.sql
+\set file functions/agent/complete.sql \set sha256 0ab8514fc796b59d6793bd842b00135abe0667d2e7dd4d7c52b12ae3bae32a02 \ir install/apply.sql
 \set file functions/agent/complete_many.sql \set sha256 11ff8fa50e76346648f74a98638451988b3b1e2841831e93fa0afeece2159f79 \ir install/apply.sql
-\set file functions/agent/fail.sql \set sha256 e232fd604bee662f0aa049365a1f6932d6d80ddcb800762a33aefafadb57af30 \ir install/apply.sql
+\set file functions/agent/fail.sql \set sha256 9f06769671ddb610a8900c0b691664edcdd1f86dc585c8888f969e08acc5adbb \ir install/apply.sql
 \set file functions/agent/may_call.sql \set sha256 3eb2ac8e40cb88eb3413a7920e574445c6e113ac20d6a6d0e6d9de33fd9e539e \ir install/apply.sql
 \set file functions/agent/report_progress.sql \set sha256 6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b \ir install/apply.sql
 \set file functions/agent/report_usage.sql \set sha256 47d798b12194ee1a903e77597f50af1ddcafc18c43273576ba5f87c64a74dbc6 \ir install/apply.sql
 
 -- functions/operator
-\set file functions/operator/act_on_matching.sql \set sha256 bf5e606a0f4c07ce818d8214893755c00d0cf328c938e065f27ba2f12ad1751d \ir install/apply.sql
+\set file functions/operator/act_on_matching.sql \set sha256 eed315d8bf2761e7c29fe62822d4d50e36f34a6d9e27f8611a5a20d61eb249da \ir install/apply.sql
 \set file functions/operator/annotate.sql \set sha256 f98f907e2d202c3005a97184d5633cd31b565fd978045c87bdfeb97f72a8ed7d \ir install/apply.sql
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql
 \set file functions/operator/lift_spend_cap.sql \set sha256 451f8c159489d1df59c58e7f2f9efef2008ebc7cd55e8341496d81a302be9fa8 \ir install/apply.sql
@@ -331,18 +334,18 @@
 \set file functions/operator/retry.sql \set sha256 eebedeaffb36fc9ca4386539eb4b58e5a08f81e20ac860b58f118a8a2adaaf8f \ir install/apply.sql
 
 -- functions/viewer
-\set file functions/viewer/agent_status.sql \set sha256 9cd7eaa533d10982ef4877467e31db0ec912e7638e7f84cb343b5cbc3cdddd77 \ir install/apply.sql
-\set file functions/viewer/batch_progress.sql \set sha256 11cf33c25ab77eaf5520703aabdce002ded4782b6233a47881f3460f83ac226e \ir install/apply.sql
+\set file functions/viewer/agent_status.sql \set sha256 4b37851aff4056bdcf07032ba217837b185096f1e337ac7661c88c4d7797813f \ir install/apply.sql
+\set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
 \set file functions/viewer/cost_by.sql \set sha256 008306a027c893b4e80302979a48b25b094ace2740f527523bb78839a26e117e \ir install/apply.sql
 \set file functions/viewer/count_matching.sql \set sha256 20292184c360fa2094a35f44db03e44bcef40844bd3fd3d4c3365e39edac26ed \ir install/apply.sql
 \set file functions/viewer/customer_status.sql \set sha256 6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6 \ir install/apply.sql
-\set file functions/viewer/explain_task.sql \set sha256 e4b566eb5e817f6ffe2fb4a1e8330fe304e52788e5e9b154b323fa4742b29bb9 \ir install/apply.sql
-\set file functions/viewer/health.sql \set sha256 7e99b79c38f6b6051a41a9ca4472ebd632edb6d8b9ef453fff752ef9382fb33c \ir install/apply.sql
+\set file functions/viewer/explain_task.sql \set sha256 1064f59e787b83b19c482da003eb095739adefca43546157cc4ead6c9afa030c \ir install/apply.sql
+\set file functions/viewer/health.sql \set sha256 0dfd2a8a90797542bab71751d0ff6160d2553dedbc8d1853f6596e5d6918c7c1 \ir install/apply.sql
 \set file functions/viewer/list_attempts.sql \set sha256 85d089c0b1f99d60b74ea4e729152c4f3399dbcc80a35200a152e9fcaf91e9a8 \ir install/apply.sql
 \set file functions/viewer/list_audit.sql \set sha256 c956681e6785f324c4d9e9a962abdbf5a073d689c3883ab81cbc67e1a3f2b1e6 \ir install/apply.sql
-\set file functions/viewer/list_batches.sql \set sha256 f0c63c08d2a570c1bba77d74aa4b0b15c35932db97ab11905071f9dd3e8eaedd \ir install/apply.sql
+\set file functions/viewer/list_batches.sql \set sha256 8b989c1dcc6eb18543900b81ed1e8c050c34fab208c29753d360540d1de9d03b \ir install/apply.sql
 \set file functions/viewer/list_prices.sql \set sha256 61ab1d0f1fd679944412a47db70259067df003be318644ddfdab6a9f16e755ec \ir install/apply.sql
-\set file functions/viewer/list_tasks.sql \set sha256 683ff5dc24e6593ef20c2a3ae16250ed2b841cc50322af6f00adeaba34b03b04 \ir install/apply.sql
+\set file functions/viewer/list_tasks.sql \set sha256 c037ac5471324135d6fb379fbab37103e83f51418546fd38de696197c5fbdda3 \ir install/apply.sql
 \set file functions/viewer/metric_series.sql \set sha256 d8a3aeff994cd141f38b9c271aa3cae5a20578129e02a490152fb6e2a2cd3e6e \ir install/apply.sql
 \set file functions/viewer/metrics.sql \set sha256 b5ac19a0b5eddd253bbc27dfbd208daffa891dd2b232b31ed174df74651b4992 \ir install/apply.sql
 \set file functions/viewer/monitoring.sql \set sha256 3abbed09d8974a74c5494717d6c12608601569fc8facd4debee1c18572ac6af1 \ir install/apply.sql

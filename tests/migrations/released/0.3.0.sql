@@ -10,6 +10,7 @@
 --   new     migrations/0007_act_and_announce.sql
 --   new     functions/internal/_act.sql
 --   new     functions/internal/_add_compute.sql
+--   new     functions/internal/_add_to_rollups.sql
 --   new     functions/internal/_admit.sql
 --   new     functions/internal/_after_failure.sql
 --   new     functions/internal/_aged_order.sql
@@ -90,9 +91,11 @@
 --   new     functions/internal/_get_task.sql
 --   new     functions/internal/_give_back.sql
 --   new     functions/internal/_grant_call.sql
+--   new     functions/internal/_halt.sql
 --   new     functions/internal/_has_caps.sql
 --   new     functions/internal/_has_customer_caps.sql
 --   new     functions/internal/_has_in_flight.sql
+--   new     functions/internal/_has_vast_number.sql
 --   new     functions/internal/_has_waiting.sql
 --   new     functions/internal/_hindrance.sql
 --   new     functions/internal/_hindrance_words.sql
@@ -155,7 +158,6 @@
 --   new     functions/internal/_notify.sql
 --   new     functions/internal/_now.sql
 --   new     functions/internal/_number_words.sql
---   new     functions/internal/_oldest_waiting_at.sql
 --   new     functions/internal/_open_batch.sql
 --   new     functions/internal/_open_calls.sql
 --   new     functions/internal/_open_line.sql
@@ -203,13 +205,13 @@
 --   new     functions/internal/_require_call.sql
 --   new     functions/internal/_require_count.sql
 --   new     functions/internal/_require_delay.sql
+--   new     functions/internal/_require_document.sql
 --   new     functions/internal/_require_ids.sql
 --   new     functions/internal/_require_launchers.sql
 --   new     functions/internal/_require_open.sql
 --   new     functions/internal/_require_quotas.sql
 --   new     functions/internal/_require_read_committed.sql
 --   new     functions/internal/_require_short_line.sql
---   new     functions/internal/_require_size.sql
 --   new     functions/internal/_require_statuses.sql
 --   new     functions/internal/_require_unreported.sql
 --   new     functions/internal/_require_worker.sql
@@ -256,6 +258,7 @@
 --   new     functions/internal/_told.sql
 --   new     functions/internal/_turn_cost.sql
 --   new     functions/internal/_turns.sql
+--   new     functions/internal/_upsert_rollups.sql
 --   new     functions/internal/_usage_source.sql
 --   new     functions/internal/_utc_day.sql
 --   new     functions/internal/_waiting_priorities.sql
@@ -1534,7 +1537,9 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 --
 -- requires  0004_hold_quotas
 -- locks     tasks and task_attempts, until the upgrade is done
--- rewrites  the tasks that have attempts, to add up what these used
+-- rewrites  the tasks that have attempts, to add up what these used, and attempts with cached tokens; the rollups are
+--           made of all tasks after it, in the same transaction. Together one to two minutes of one core and up to
+--           0.5 GB of rollups per million tasks; tasks grows by what is rewritten, until `vacuum analyze forebay.tasks`
 -- breaks    nothing
 -- revert    revert/0005_measure_tasks.sql
 
@@ -1620,9 +1625,9 @@ create table forebay.task_rollups (
     constraint task_rollups_pkey primary key (minutes, is_by_customer, customer, starts_at, agent, status),
     constraint task_rollups_minutes_known check (minutes in (15, 60, 1440, 40320)),
     constraint task_rollups_customer_of_one check (is_by_customer or customer = '')
-) with (fillfactor = 50);
+) with (fillfactor = 90);
 comment on table forebay.task_rollups is
-'Tasks by when they were created, in slots of 15 minutes, an hour, a day and four weeks (UTC), without what task_changes still holds.';
+'Tasks by when they were created, in slots of 15 minutes, an hour, a day and four weeks (UTC), without what task_changes still holds. No function deletes tasks: after whoever does, _rebuild_rollups has to run.';
 comment on column forebay.task_rollups.is_by_customer is
 'One customer''s, '''' for none; else of all. Slots of 15 minutes are kept of all only.';
 comment on column forebay.task_rollups.buckets is
@@ -1776,7 +1781,7 @@ begin
 end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('migrations/0005_measure_tasks.sql', 'versioned', '0e7ef830a8d298f91883363a3215704c5af335b55cf1b831267abc7bfbe6203d', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('migrations/0005_measure_tasks.sql', 'versioned', 'd832a2ebaadaeb51f2b06037002ab72b7d748154c23830b1ced9c446fa7fb587', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1805,7 +1810,7 @@ comment on column forebay.batches.submission_key is
 create unique index batches_submission on forebay.batches (owner, submission_key) where submission_key is not null;
 create index batches_owner on forebay.batches (owner, batch_id) where owner is not null;
 
-create index tasks_ended on forebay.tasks (agent, finished_at) where status in ('completed', 'failed');
+create index tasks_ended on forebay.tasks (agent, finished_at) where finished_at is not null;
 
 create table forebay.uploads (
     upload_id        uuid        not null,
@@ -1894,7 +1899,7 @@ begin
 end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('migrations/0006_take_uploads.sql', 'versioned', 'a7b13d30a66669bc0973770a467e633854a439917fd4ac7d090599763e05a292', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('migrations/0006_take_uploads.sql', 'versioned', '32ebc844ace0806b640d72eecaac606cf3a3503b3013046ff43a89a32b4505b0', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -1903,7 +1908,7 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 -- What operators look at and act on: lists that stay quick with millions of tasks, and what has to be announced.
 --
 -- requires  0006_take_uploads
--- locks     tasks, task_attempts, batches and audit_log, for as long as it takes to build ten indexes
+-- locks     tasks, task_attempts and audit_log, for as long as it takes to build eight indexes
 -- rewrites  no table
 -- breaks    drivers before 0.3.0: list_tasks, task_detail and health have more columns
 -- revert    revert/0007_act_and_announce.sql
@@ -1916,20 +1921,19 @@ drop function if exists forebay.list_tasks(
 );
 drop function if exists forebay.task_detail(bigint);
 drop function if exists forebay.health();
+drop function if exists forebay._line_state(text, timestamptz);
+drop function if exists forebay._require_size(jsonb, text, integer);
 drop type forebay.task_summary;
 drop type forebay.task_detail;
 drop type forebay.health_report;
 
 create index tasks_listed on forebay.tasks (agent, status, created_at, task_id);
 create index tasks_of_customer on forebay.tasks (customer, status, created_at, task_id) where customer is not null;
-create index tasks_unsure on forebay.tasks (confidence) where confidence is not null;
-create index tasks_ended_in_batch on forebay.tasks (finished_at, batch_id)
-where finished_at is not null and batch_id is not null;
+create index tasks_unsure on forebay.tasks (confidence) where confidence < 0.8;
 create index task_attempts_stopped on forebay.task_attempts (status, started_at, attempt_id)
 where status in ('failed', 'released', 'lost', 'superseded', 'cancelled');
 create index task_attempts_run on forebay.task_attempts (run_id) where run_id is not null;
 create index task_attempts_lost on forebay.task_attempts (finished_at) where status = 'lost';
-create index batches_created on forebay.batches (created_at, batch_id);
 create index audit_log_agent on forebay.audit_log (agent, audit_id) where agent is not null;
 create index audit_log_actor on forebay.audit_log (actor, audit_id) where actor is not null;
 
@@ -2069,8 +2073,7 @@ declare
 begin
     foreach v_name in array array[
         'announcements', 'announcement_marks', 'tasks_listed', 'tasks_of_customer', 'tasks_unsure',
-        'tasks_ended_in_batch', 'task_attempts_stopped', 'task_attempts_run', 'task_attempts_lost', 'batches_created',
-        'audit_log_agent', 'audit_log_actor'
+        'task_attempts_stopped', 'task_attempts_run', 'task_attempts_lost', 'audit_log_agent', 'audit_log_actor'
     ] loop
         if pg_catalog.to_regclass('forebay.' || v_name) is null then
             raise exception 'expected forebay.% to be there', v_name;
@@ -2087,7 +2090,7 @@ begin
 end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('migrations/0007_act_and_announce.sql', 'versioned', '58251b8f83f73b22047eb511947c32ce3c829d392f8b6a2a93a204734eda2110', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('migrations/0007_act_and_announce.sql', 'versioned', '9a3a1d07714b7d7692f27eeb4d7ecb9b08223bc913a727e0606240879d2f1833', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2109,15 +2112,15 @@ create or replace function forebay._act(
 as $function$
 -- Do one act to tasks, and count its effects; null for p_priority is what the act itself takes then.
 --
--- Errors  22023  what the act asks for is missing
+-- Errors  22023  p_act is no act, or what the act asks for is missing
 declare
     v_effects text[];
 begin
     case p_act
         when 'cancel' then
-            v_effects := array(select e.effect from forebay._cancel(p_task_ids, p_reason, p_actor) as e);
+            v_effects := array(select e.effect from forebay.cancel(p_task_ids, p_reason, p_actor) as e);
         when 'retry' then
-            v_effects := array(select e.effect from forebay._retry(p_task_ids, p_priority, p_reason, p_actor) as e);
+            v_effects := array(select e.effect from forebay.retry(p_task_ids, p_priority, p_reason, p_actor) as e);
         when 'reprocess' then
             v_effects := array(
                 select e.effect from forebay.reprocess(p_task_ids, null, coalesce(p_priority, 10), p_reason, p_actor) as e
@@ -2126,6 +2129,9 @@ begin
             v_effects := array(select e.effect from forebay.reprioritize(p_task_ids, p_priority, p_reason, p_actor) as e);
         when 'annotate' then
             v_effects := array(select e.effect from forebay.annotate(p_task_ids, p_note, p_reason, p_actor) as e);
+        else
+            raise exception 'no act is called "%"', left(p_act, 200)
+                using errcode = '22023', hint = 'Acts: cancel, retry, reprocess, reprioritize, annotate.';
     end case;
     return query
     select done.effect, count(*) from unnest(v_effects) as done (effect) group by done.effect order by done.effect;
@@ -2135,7 +2141,7 @@ $function$;
 comment on function forebay._act is
 'Do one act to tasks, and count its effects; null for p_priority is what the act itself takes then.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_act.sql', 'repeatable', '3892000490d90ef8067cb5fa13b176e4b9115fd6ee66e8cc62ae6f43186db314', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_act.sql', 'repeatable', 'fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2168,6 +2174,81 @@ $function$;
 comment on function forebay._add_compute is 'Bring what the attempts'' machines cost up to date with the records; the caller holds attempts and tasks.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_add_compute.sql', 'repeatable', 'ac00b9504f9f7e6da4ed0c1b2ac5654389ceb40038ebd0b2ac504091718718e4', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_add_to_rollups.sql
+create or replace function forebay._add_to_rollups(p_cells forebay.task_cell[])
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+    set enable_hashjoin = on
+    set work_mem = '64MB'
+    set jit = off
+as $function$
+-- Add cells to the rollups of all widths; the caller holds the fold's advisory lock.
+--
+-- Each width is added up from the one before it, of all customers together and of each: cells get fewer on the way.
+--
+-- Writes  forebay.task_rollups
+declare
+    v_origin         constant timestamptz := timestamptz '2000-01-03 00:00:00+00';
+    v_widths         constant integer[] := array[15, 60, 1440, 40320];
+    v_cells          forebay.task_cell[];
+    v_is_by_customer boolean;
+    v_minutes        integer;
+begin
+    foreach v_is_by_customer in array array[false, true] loop
+        v_cells := p_cells;
+        foreach v_minutes in array case when v_is_by_customer then v_widths[2:] else v_widths end loop
+            with cells as materialized (
+                select
+                    date_bin(make_interval(mins => v_minutes), c.starts_at, v_origin) as slot_at,
+                    case when v_is_by_customer then c.customer else '' end as of_customer, c.*
+                from unnest(v_cells) as c
+            ), sums as (
+                select
+                    c.slot_at, c.agent, c.of_customer, c.status, sum(c.tasks)::bigint as tasks,
+                    sum(c.ended_attempts)::bigint as ended, sum(c.measured_attempts)::bigint as measured,
+                    sum(c.priced_attempts)::bigint as priced, sum(c.costed_attempts)::bigint as costed,
+                    sum(c.provisional_attempts)::bigint as provisional, sum(c.input_tokens)::bigint as input_tokens,
+                    sum(c.output_tokens)::bigint as output_tokens, sum(c.cached_tokens)::bigint as cached_tokens,
+                    sum(c.llm_usd) as llm_usd, sum(c.compute_usd) as compute_usd
+                from cells as c
+                group by c.slot_at, c.agent, c.of_customer, c.status
+            ), filled as (
+                select
+                    h.slot_at, h.agent, h.of_customer, h.status, array_agg(h.bucket order by h.bucket) as buckets,
+                    array_agg(h.tasks order by h.bucket) as counts
+                from (
+                    select c.slot_at, c.agent, c.of_customer, c.status, b.bucket, sum(b.tasks)::bigint as tasks
+                    from cells as c
+                    cross join lateral unnest(c.buckets, c.counts) as b (bucket, tasks)
+                    group by c.slot_at, c.agent, c.of_customer, c.status, b.bucket
+                    having sum(b.tasks) <> 0
+                ) as h
+                group by h.slot_at, h.agent, h.of_customer, h.status
+            )
+            select array_agg((
+                s.slot_at, s.agent, s.of_customer, s.status, s.tasks, s.ended, s.measured, s.priced, s.costed, s.provisional,
+                s.input_tokens, s.output_tokens, s.cached_tokens, s.llm_usd, s.compute_usd, coalesce(f.buckets, '{}'),
+                coalesce(f.counts, '{}')
+            )::forebay.task_cell)
+            into v_cells
+            from sums as s
+            left join filled as f using (slot_at, agent, of_customer, status);
+            perform forebay._upsert_rollups(v_cells, v_minutes, v_is_by_customer);
+        end loop;
+    end loop;
+end;
+$function$;
+
+comment on function forebay._add_to_rollups is 'Add cells to the rollups of all widths; the caller holds the fold''s advisory lock.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_add_to_rollups.sql', 'repeatable', '1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2445,8 +2526,8 @@ declare
     v_open  record;
     v_last  forebay.tasks;
     v_use   forebay.expected_use;
-    v_why   forebay.task_explanation;
     v_limit record;
+    v_halt  record;
 begin
     select o.* into v_open from forebay._open_tasks(p_batch_id, v_agent) as o;
     is_needed := v_open.waiting + v_open.running > 0;
@@ -2467,7 +2548,6 @@ begin
         ) - v_open.waiting + 1);
         v_use := forebay._expect(v_agent, forebay._learned(v_agent.agent), v_open.estimate);
         tokens := v_open.waiting * (v_use.input_tokens + v_use.output_tokens);
-        v_why := forebay._explain_waiting(v_last);
     end if;
     time_left := make_interval(secs => (60 * (ahead + v_open.waiting + forebay._in_use(v_agent.agent)) / per_minute)::double precision);
 
@@ -2479,12 +2559,10 @@ begin
         time_left := v_limit.takes;
         limited_by := v_limit.words;
     end if;
-    if v_why.reason in ('not_open', 'closed', 'paused', 'spend_cap') then
-        limited_by := v_why.explanation;
-        time_left := time_left + (case v_why.reason
-            when 'paused' then nullif(v_agent.paused_until, 'infinity')
-            when 'spend_cap' then v_why.waiting_until
-        end - p_now);
+    select h.* into v_halt from forebay._halt(v_agent, v_last, p_now) as h;
+    if v_halt.words is not null then
+        limited_by := v_halt.words;
+        time_left := time_left + v_halt.lasts;
     end if;
     if v_open.due_at - p_now > time_left then
         time_left := v_open.due_at - p_now;
@@ -2494,7 +2572,7 @@ $function$;
 
 comment on function forebay._agent_outlook is 'What an agent still has to do for a batch, and how long that will take; is_needed is false where it has nothing to do.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_agent_outlook.sql', 'repeatable', '1d8c6a0ed99a0d954f5694d05599efad5ed85423e59bc60b521e2b653def58c4', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_agent_outlook.sql', 'repeatable', '73784257f0c52efb7244f73ed79f938b16fe307c0e611f16f97d7cf4964acb23', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2701,23 +2779,21 @@ declare
     v_outlook forebay.batch_outlook;
 begin
     select
-        p_batch.batch_id, p_batch.name, p_batch.customer, p_batch.owner,
-        coalesce(array_agg(distinct t.agent order by t.agent) filter (where t.agent is not null), '{}'),
-        p_batch.created_at, count(*),
-        count(*) filter (where t.status = 'enqueued'),
-        count(*) filter (where t.status = 'processing'),
-        count(*) filter (where t.status = 'completed'),
-        count(*) filter (where t.status = 'failed'),
-        count(*) filter (where t.status = 'cancelled'),
-        case when bool_and(t.finished_at is not null) then max(t.finished_at) end,
-        0::bigint, 0::bigint, null::numeric, null::text, null::interval,
-        round((percentile_cont(0.5) within group (order by t.confidence) filter (where t.status = 'completed'))::numeric, 4),
-        forebay._known_usd(sum(t.cost_usd), sum(t.priced_attempts)),
-        coalesce(bool_and(t.priced_attempts = t.ended_attempts), true),
-        v_now
+        p_batch.batch_id, p_batch.name, p_batch.customer, p_batch.owner, of_tasks.agents, p_batch.created_at, sums.tasks,
+        sums.enqueued, sums.processing, sums.completed, sums.failed, sums.cancelled, sums.finished_at,
+        0::bigint, 0::bigint, null::numeric, null::text, null::interval, of_tasks.confidence,
+        sums.llm_usd, sums.priced_attempts = sums.ended_attempts, v_now
     into v_outlook
-    from forebay.tasks as t
-    where t.batch_id = p_batch.batch_id;
+    from forebay._batch_sums(p_batch.batch_id) as sums
+    cross join (
+        select
+            coalesce(array_agg(distinct t.agent order by t.agent) filter (where t.agent is not null), '{}') as agents,
+            round(
+                (percentile_cont(0.5) within group (order by t.confidence) filter (where t.status = 'completed'))::numeric, 4
+            ) as confidence
+        from forebay.tasks as t
+        where t.batch_id = p_batch.batch_id
+    ) as of_tasks;
 
     if v_outlook.enqueued + v_outlook.processing > 0 then
         select
@@ -2738,7 +2814,7 @@ $function$;
 
 comment on function forebay._batch_outlook is 'How far the batch has come, what it has cost, and how long it will still take; of several agents the slowest decides.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_batch_outlook.sql', 'repeatable', 'f5da7e1b26f760aedef983c9a5ebb12903b867682c20336bd12c3f93d7fbe8d3', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_batch_outlook.sql', 'repeatable', '3e744736c836370787759c2111574dcbc7b66dafcb92639e9d8b2def7705e06b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2808,7 +2884,7 @@ select
     count(*) filter (where t.status = 'failed'),
     count(*) filter (where t.status = 'cancelled'),
     case when bool_and(t.finished_at is not null) then max(t.finished_at) end,
-    sum(t.cost_usd) filter (where t.priced_attempts > 0 or t.cost_usd > 0),
+    sum(forebay._known_usd(t.cost_usd, t.priced_attempts)),
     coalesce(sum(t.ended_attempts), 0)::bigint,
     coalesce(sum(t.priced_attempts), 0)::bigint
 from forebay.tasks as t
@@ -2818,7 +2894,7 @@ $function$;
 comment on function forebay._batch_sums is
 'A batch''s tasks by status, when the last of them ended once all have, and what their calls cost as far as known.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_batch_sums.sql', 'repeatable', '2afbe1575d2c2085b6e43de711515e27b171da95ab979bbbfdf19d27e0c9b9a3', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_batch_sums.sql', 'repeatable', 'a5b9798d77797b6b5ea209ef7549dc5238ac61c4cf66ffd79900b2578ca8996b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2902,7 +2978,8 @@ begin
     cross join lateral forebay._batch_sums(b.batch_id) as sums
     where b.batch_id in (
         select t.batch_id from forebay.tasks as t
-        where t.finished_at >= v_since - interval '1 minute' and t.finished_at is not null and t.batch_id is not null
+        where t.agent = any(array(select a.agent from forebay.agents as a))
+            and t.finished_at >= v_since - interval '1 minute' and t.batch_id is not null
     )
     and sums.finished_at is not null;
 
@@ -2918,7 +2995,7 @@ $function$;
 comment on function forebay._batches_done is
 'The batches of which a task ended since the last complete look and none waits or runs; some may have been told of before.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_batches_done.sql', 'repeatable', '6032d076fd2283355ff3703fdca44eed51997eefc5b652f4904c0cf447bacdf9', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_batches_done.sql', 'repeatable', 'ccf9262fabaae589ef7692aa4c591c231fb1ca613a54cc358550bc68ef1a8139', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3483,10 +3560,17 @@ select
     r.costed_attempts, r.provisional_attempts, r.input_tokens, r.output_tokens, r.cached_tokens, r.llm_usd, r.compute_usd,
     r.buckets, r.counts
 from unnest(p_slots) as s
-inner join forebay.task_rollups as r on r.minutes = s.minutes and r.starts_at >= s.from_at and r.starts_at < s.to_at
-where r.is_by_customer = p_is_by_customer
-    and (not p_is_by_customer and r.customer = '' or p_is_by_customer and (p_customers is null or r.customer = any(p_customers)))
-    and (p_statuses is null or r.status = any(p_statuses))
+cross join lateral (
+    select one.* from forebay.task_rollups as one
+    where one.minutes = s.minutes and one.is_by_customer = p_is_by_customer
+        and (
+            not p_is_by_customer and one.customer = ''
+            or p_is_by_customer and (p_customers is null or one.customer = any(p_customers))
+        )
+        and one.starts_at >= s.from_at and one.starts_at < s.to_at
+    offset 0  -- each slot by the index, whatever else is asked for
+) as r
+where (p_statuses is null or r.status = any(p_statuses))
     and (p_agents is null or r.agent = any(p_agents))
 union all
 select
@@ -3512,7 +3596,7 @@ $function$;
 
 comment on function forebay._cells is 'The tasks that were created in the slots, counted: from the rollups, what is not in them yet, and tasks where no slot is whole.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_cells.sql', 'repeatable', '02b892db18eb30327cf72ac8fedff8e3dfe5ffcaa2509428a7282a0d9ecfaf94', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_cells.sql', 'repeatable', '09147b5d217eaed0acb056777d3a440d60db4f8db58bcecc2bc9f5781f86a839', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4985,19 +5069,18 @@ create or replace function forebay._fold_changes(p_at_least integer)
     volatile
     security invoker
     set search_path = pg_catalog, pg_temp
+    set enable_hashjoin = on
+    set jit = off
 as $function$
 -- Add the noted changes of tasks to the rollups, if p_at_least of them wait; when somebody else is at it, leave it to them.
 --
--- A change is deleted and added in one statement: whoever reads both tables in one statement sees it once. Only the holder
--- of the lock writes here, so it never waits, and a rollback undoes both.
+-- What is deleted is what is added, in one transaction: whoever reads both tables in one statement sees it once. Only the
+-- holder of the lock writes here, so it never waits. It takes 100,000 changes at most; the next call takes more.
 --
 -- Writes  forebay.task_changes, forebay.task_rollups
 -- Locks   an advisory lock, without waiting
 declare
-    v_origin         constant timestamptz := timestamptz '2000-01-03 00:00:00+00';
-    v_narrow         constant interval := interval '15 minutes';
-    v_minutes        constant integer[] := array[15, 60, 1440, 40320, 60, 1440, 40320];
-    v_is_by_customer constant boolean[] := array[false, false, false, false, true, true, true];
+    v_cells forebay.task_cell[];
 begin
     if not pg_try_advisory_xact_lock(hashtextextended('forebay.task_rollups', 0)) then
         return;
@@ -5007,86 +5090,24 @@ begin
         return;
     end if;
     with folded as (
-        delete from forebay.task_changes as c returning c.*
-    ), narrow as (
-        select
-            date_bin(v_narrow, f.starts_at, v_origin) as starts_at, f.agent, f.customer, f.status,
-            sum(f.tasks) as tasks, sum(f.ended_attempts) as ended_attempts,
-            sum(f.measured_attempts) as measured_attempts, sum(f.priced_attempts) as priced_attempts,
-            sum(f.costed_attempts) as costed_attempts, sum(f.provisional_attempts) as provisional_attempts,
-            sum(f.input_tokens) as input_tokens, sum(f.output_tokens) as output_tokens,
-            sum(f.cached_tokens) as cached_tokens, sum(f.llm_usd) as llm_usd, sum(f.compute_usd) as compute_usd
-        from folded as f
-        group by 1, f.agent, f.customer, f.status
-    ), wide as (
-        select
-            width.minutes, width.is_by_customer, case when width.is_by_customer then n.customer else '' end as customer,
-            date_bin(make_interval(mins => width.minutes), n.starts_at, v_origin) as starts_at, n.agent, n.status,
-            sum(n.tasks) as tasks, sum(n.ended_attempts) as ended_attempts,
-            sum(n.measured_attempts) as measured_attempts, sum(n.priced_attempts) as priced_attempts,
-            sum(n.costed_attempts) as costed_attempts, sum(n.provisional_attempts) as provisional_attempts,
-            sum(n.input_tokens) as input_tokens, sum(n.output_tokens) as output_tokens,
-            sum(n.cached_tokens) as cached_tokens, sum(n.llm_usd) as llm_usd, sum(n.compute_usd) as compute_usd
-        from narrow as n
-        cross join unnest(v_minutes, v_is_by_customer) as width (minutes, is_by_customer)
-        group by 1, 2, 3, 4, n.agent, n.status
-    ), narrow_buckets as (
-        select
-            date_bin(v_narrow, f.starts_at, v_origin) as starts_at, f.agent, f.customer, f.status, b.bucket,
-            sum(f.tasks) as tasks
-        from folded as f
-        cross join lateral unnest(f.buckets) as b (bucket)
-        group by 1, f.agent, f.customer, f.status, b.bucket
-    ), wide_buckets as (
-        select
-            width.minutes, width.is_by_customer, case when width.is_by_customer then n.customer else '' end as customer,
-            date_bin(make_interval(mins => width.minutes), n.starts_at, v_origin) as starts_at, n.agent, n.status,
-            n.bucket, sum(n.tasks)::bigint as tasks
-        from narrow_buckets as n
-        cross join unnest(v_minutes, v_is_by_customer) as width (minutes, is_by_customer)
-        group by 1, 2, 3, 4, n.agent, n.status, n.bucket
-    ), filled as (
-        select
-            w.minutes, w.is_by_customer, w.customer, w.starts_at, w.agent, w.status,
-            array_agg(w.bucket order by w.bucket) as buckets, array_agg(w.tasks order by w.bucket) as counts
-        from wide_buckets as w
-        group by w.minutes, w.is_by_customer, w.customer, w.starts_at, w.agent, w.status
+        delete from forebay.task_changes as c
+        where c.change_id in (select o.change_id from forebay.task_changes as o order by o.change_id limit 100000)
+        returning c.*
     )
-    insert into forebay.task_rollups as r (
-        minutes, is_by_customer, customer, starts_at, agent, status, tasks, ended_attempts, measured_attempts,
-        priced_attempts, costed_attempts, provisional_attempts, input_tokens, output_tokens, cached_tokens, llm_usd,
-        compute_usd, buckets, counts
-    )
-    select s.*, coalesce(f.buckets, '{}'), coalesce(f.counts, '{}')
-    from wide as s
-    left join filled as f using (minutes, is_by_customer, customer, starts_at, agent, status)
-    on conflict (minutes, is_by_customer, customer, starts_at, agent, status) do update set
-        tasks = r.tasks + excluded.tasks,
-        ended_attempts = r.ended_attempts + excluded.ended_attempts,
-        measured_attempts = r.measured_attempts + excluded.measured_attempts,
-        priced_attempts = r.priced_attempts + excluded.priced_attempts,
-        costed_attempts = r.costed_attempts + excluded.costed_attempts,
-        provisional_attempts = r.provisional_attempts + excluded.provisional_attempts,
-        input_tokens = r.input_tokens + excluded.input_tokens,
-        output_tokens = r.output_tokens + excluded.output_tokens,
-        cached_tokens = r.cached_tokens + excluded.cached_tokens,
-        llm_usd = r.llm_usd + excluded.llm_usd,
-        compute_usd = r.compute_usd + excluded.compute_usd,
-        (buckets, counts) = (
-            select coalesce(array_agg(h.bucket order by h.bucket), '{}'), coalesce(array_agg(h.tasks order by h.bucket), '{}')
-            from (
-                select b.bucket, sum(b.tasks)::bigint as tasks
-                from unnest(r.buckets || excluded.buckets, r.counts || excluded.counts) as b (bucket, tasks)
-                group by b.bucket
-                having sum(b.tasks) <> 0
-            ) as h
-        );
+    select array_agg((
+        f.starts_at, f.agent, f.customer, f.status, f.tasks, f.ended_attempts, f.measured_attempts, f.priced_attempts,
+        f.costed_attempts, f.provisional_attempts, f.input_tokens, f.output_tokens, f.cached_tokens, f.llm_usd,
+        f.compute_usd, f.buckets, array_fill(f.tasks, array[cardinality(f.buckets)])
+    )::forebay.task_cell)
+    into v_cells
+    from folded as f;
+    perform forebay._add_to_rollups(v_cells);
 end;
 $function$;
 
 comment on function forebay._fold_changes is 'Add the noted changes of tasks to the rollups, if p_at_least of them wait; when somebody else is at it, leave it to them.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_fold_changes.sql', 'repeatable', 'ed95c9fc392394227fddbeabb8c520a36277fec632a97ace4bac119b653acbaf', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_fold_changes.sql', 'repeatable', '613846944099c710a2c9ed988175fb23e4ed05f7d9b4b067e3f509cfc5857798', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5615,6 +5636,48 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_halt.sql
+create or replace function forebay._halt(
+    p_agent   forebay.agents,
+    p_task    forebay.tasks,
+    p_now     timestamptz,
+    out words text,
+    out lasts interval
+)
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What keeps everything of an agent from starting, as its task in line meets it, in words, and for how long it will.
+--
+-- Returns  words are null where nothing does, or p_task is null; lasts is null where nobody can say
+declare
+    v_why forebay.task_explanation;
+begin
+    if p_task.task_id is null then
+        return;
+    end if;
+    v_why := forebay._waiting_reason(p_task, p_now);
+    if v_why.reason in ('not_open', 'closed', 'paused', 'spend_cap') then
+        v_why.waiting_until := case v_why.reason
+            when 'paused' then nullif(p_agent.paused_until, 'infinity')
+            when 'spend_cap' then forebay._starts_at(p_task, p_now)
+        end;
+        v_why.ahead := null;
+        words := forebay._waiting_words(v_why, p_task, p_now);
+        lasts := v_why.waiting_until - p_now;
+    end if;
+end;
+$function$;
+
+comment on function forebay._halt is 'What keeps everything of an agent from starting, as its task in line meets it, in words, and for how long it will.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_halt.sql', 'repeatable', '68b0cd308773b1d71ab33d4f296dd53e44488d6e093f5a6ae4e948eb66151077', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_has_caps.sql
 create or replace function forebay._has_caps(p_agent forebay.agents)
     returns boolean
@@ -5670,6 +5733,25 @@ comment on function forebay._has_in_flight is
 'Whether a task is processing of the agent of that name, or of one that draws on the quota of that name.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_has_in_flight.sql', 'repeatable', 'fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_has_vast_number.sql
+create or replace function forebay._has_vast_number(p_document jsonb)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether a number in a document is beyond those of double precision: other languages fail to read it.
+select jsonb_path_exists(p_document, 'strict $.** ? (@ > 1.7976931348623157e308 || @ < -1.7976931348623157e308)');
+$function$;
+
+comment on function forebay._has_vast_number is
+'Whether a number in a document is beyond those of double precision: other languages fail to read it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_has_vast_number.sql', 'repeatable', 'c7422502ea127edc9264a8472ef08f61ce4ea92238b148c00ea7c9e2f5899f44', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6774,32 +6856,30 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 
 \echo new functions/internal/_line_state.sql
 create or replace function forebay._line_state(
-    p_agent       text,
-    p_now         timestamptz,
-    out waiting   bigint,
-    out delayed   bigint,
-    out oldest_at timestamptz
+    p_agent     text,
+    p_now       timestamptz,
+    out waiting bigint,
+    out delayed bigint
 )
     language sql
     stable
     security invoker
 as $function$
--- How many of the agent's tasks wait and since when, those that are due and not woken yet included; and how many are delayed.
-select
-    count(*) filter (where t.is_due), count(*) filter (where not t.is_due), min(t.created_at) filter (where t.is_due)
+-- How many of the agent's tasks wait, those that are due and not woken yet included; and how many are delayed.
+select count(*) filter (where t.is_due), count(*) filter (where not t.is_due)
 from (
-    select true as is_due, r.created_at from forebay.tasks as r
+    select true as is_due from forebay.tasks as r
     where r.agent = p_agent and r.status = 'enqueued' and r.is_ready
     union all
-    select d.available_at <= p_now, d.created_at from forebay.tasks as d
+    select d.available_at <= p_now from forebay.tasks as d
     where d.agent = p_agent and d.status = 'enqueued' and not d.is_ready
 ) as t;
 $function$;
 
 comment on function forebay._line_state is
-'How many of the agent''s tasks wait and since when, those that are due and not woken yet included; and how many are delayed.';
+'How many of the agent''s tasks wait, those that are due and not woken yet included; and how many are delayed.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_line_state.sql', 'repeatable', '38d3a3c88181685b45d1c93546e68fe74e675a72b3fb7a03cfa2b54109036924', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_line_state.sql', 'repeatable', '16ecd464af6a422e83f072dc7be06b08dba6add9c74cca4232ad904c8503b3fe', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7522,6 +7602,7 @@ as $function$
 -- The newest tasks that a filter lets through, newest first; read by agent and status.
 --
 -- What the index answers is not asked of the row again: the planner would take it for one more condition.
+-- _newest_of_customers is the same by another index, and changes with it.
 declare
     v_agents text[] := coalesce(p_filter.agents, array(select a.agent from forebay.agents as a));
     v_rest   forebay.task_filter := p_filter;
@@ -7547,7 +7628,7 @@ $function$;
 comment on function forebay._newest_of_agents is
 'The newest tasks that a filter lets through, newest first; read by agent and status.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_newest_of_agents.sql', 'repeatable', 'b55cc2948e7f764dcfdaa327e1de8863e8eedb59e7d528fd204a36a0a7c023c1', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_newest_of_agents.sql', 'repeatable', 'd7f5052bbd12f16e01808dba42303d7ea9f230de605cc1251d16131df5601ebf', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7571,6 +7652,7 @@ as $function$
 -- The newest tasks of customers that a filter lets through, its search aside; read by customer and status.
 --
 -- What the index answers is not asked of the row again: the planner would take it for one more condition.
+-- _newest_of_agents is the same by another index, and changes with it.
 declare
     v_rest forebay.task_filter := p_filter;
 begin
@@ -7598,7 +7680,7 @@ $function$;
 comment on function forebay._newest_of_customers is
 'The newest tasks of customers that a filter lets through, its search aside; read by customer and status.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_newest_of_customers.sql', 'repeatable', '5e8ab78295818034f523678b491cdef11c2ef137a739a95193aef25ed6892e08', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_newest_of_customers.sql', 'repeatable', 'dc7697c47050f60992ef2fb4968491481b39b7e7c3e83b27218b2f51dd19f072', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7775,43 +7857,6 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_oldest_waiting_at.sql
-create or replace function forebay._oldest_waiting_at(p_now timestamptz)
-    returns timestamptz
-    language plpgsql
-    stable
-    security invoker
-    set search_path = pg_catalog, pg_temp
-as $function$
--- When the oldest task that could start by its time was created; null when there is none.
---
--- It enters each line at each priority, so that it does not count how many tasks wait.
-begin
-    return (
-        select min(oldest.created_at) from (
-            select first.created_at
-            from forebay.agents as a
-            cross join lateral forebay._waiting_priorities(a.agent) as words (priority)
-            cross join lateral (
-                select min(t.created_at) as created_at from forebay.tasks as t
-                where t.agent = a.agent and t.status = 'enqueued' and t.is_ready and t.priority = words.priority
-            ) as first
-            union all
-            select d.created_at from forebay.tasks as d
-            where d.status = 'enqueued' and not d.is_ready and d.available_at <= p_now
-        ) as oldest
-    );
-end;
-$function$;
-
-comment on function forebay._oldest_waiting_at is
-'When the oldest task that could start by its time was created; null when there is none.';
-insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_oldest_waiting_at.sql', 'repeatable', '1624670cb5e3b0558c000ca955043780ec145448dc9300447a107a97e3baa358', '0.3.0', pg_catalog.clock_timestamp(), session_user)
-on conflict (name) do update
-set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
-    applied_by = excluded.applied_by, runs = h.runs + 1;
-
 \echo new functions/internal/_open_batch.sql
 create or replace function forebay._open_batch(
     p_name           text,
@@ -7844,7 +7889,7 @@ begin
     if p_metadata is null or jsonb_typeof(p_metadata) <> 'object' then
         raise exception 'p_metadata must be a JSON object' using errcode = '22023';
     end if;
-    perform forebay._require_size(p_metadata, 'p_metadata', (forebay._limits()).max_payload_bytes);
+    perform forebay._require_document(p_metadata, 'p_metadata', (forebay._limits()).max_payload_bytes);
 
     insert into forebay.batches (name, customer, owner, metadata, submission_key, created_at)
     values (p_name, p_customer, p_owner, p_metadata, p_submission_key, forebay._now())
@@ -7856,7 +7901,7 @@ $function$;
 
 comment on function forebay._open_batch is 'Open a batch and return its id; null where p_owner has one of that submission key (null: none has it).';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_open_batch.sql', 'repeatable', 'ad0614002d12955f0d939bbc48f83cedb32233868e63b5fc9bcf1f9a4fbd8801', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_open_batch.sql', 'repeatable', '205f6d91ce668ed2328ac290d47ce4dbfa720686257541bd5eb7376aa79242f6', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8418,7 +8463,7 @@ begin
     if coalesce(jsonb_typeof(v_task.payload), 'null') = 'null' then
         raise exception '"payload" is required' using errcode = '22023';
     end if;
-    perform forebay._require_size(v_task.payload, 'the payload', p_max_bytes);
+    perform forebay._require_document(v_task.payload, 'the payload', p_max_bytes);
 
     v_task.task_id := nextval('forebay.tasks_task_id_seq');
     v_task.agent := p_agent.agent;
@@ -8464,7 +8509,7 @@ $function$;
 
 comment on function forebay._parse_task is 'The row that a task''s document asks for, with an id of its own; nothing is written.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_parse_task.sql', 'repeatable', '1149fc16cbb40451dd627e686749e76b6fd218a257f0e6512b4b395622cc3985', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_parse_task.sql', 'repeatable', '0dec44762b7c7c22766869747971bc7278e113e9e9f370310d958408f59f10b8', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9175,43 +9220,37 @@ create or replace function forebay._rebuild_rollups()
     volatile
     security invoker
     set search_path = pg_catalog, pg_temp
-    set work_mem = '128MB'
+    set jit = off
 as $function$
 -- Make the rollups from scratch, of the tasks as they are: for tasks that were written while no trigger noted them.
 --
 -- Writes  forebay.task_changes, forebay.task_rollups
 -- Locks   forebay.tasks against writers, then the fold's advisory lock
 declare
-    v_week constant interval := interval '7 days';  -- so many at once
-    v_from timestamptz;
-    v_to   timestamptz;
+    v_at_once constant integer := 100000;
+    v_first   bigint;
+    v_last    bigint;
+    v_cells   forebay.task_cell[];
 begin
     lock table forebay.tasks in share row exclusive mode;
     perform pg_advisory_xact_lock(hashtextextended('forebay.task_rollups', 0));
     delete from forebay.task_changes;
     delete from forebay.task_rollups;
-    select min(t.created_at), max(t.created_at) into v_from, v_to from forebay.tasks as t;
-    while v_from <= v_to loop
-        insert into forebay.task_changes (
-            starts_at, agent, customer, status, tasks, ended_attempts, measured_attempts, priced_attempts, costed_attempts,
-            provisional_attempts, input_tokens, output_tokens, cached_tokens, llm_usd, compute_usd, buckets
-        )
-        select
-            cell.starts_at, cell.agent, cell.customer, cell.status, cell.tasks, cell.ended_attempts, cell.measured_attempts,
-            cell.priced_attempts, cell.costed_attempts, cell.provisional_attempts, cell.input_tokens, cell.output_tokens,
-            cell.cached_tokens, cell.llm_usd, cell.compute_usd, cell.buckets
+    select min(t.task_id), max(t.task_id) into v_first, v_last from forebay.tasks as t;
+    while v_first <= v_last loop
+        select array_agg(cell) into v_cells
         from forebay.tasks as t
         cross join lateral forebay._task_cell(t, 1) as cell
-        where t.created_at >= v_from and t.created_at < v_from + v_week;
-        perform forebay._fold_changes(1);
-        v_from := v_from + v_week;
+        where t.task_id >= v_first and t.task_id < v_first + v_at_once;
+        perform forebay._add_to_rollups(v_cells);
+        v_first := v_first + v_at_once;
     end loop;
 end;
 $function$;
 
 comment on function forebay._rebuild_rollups is 'Make the rollups from scratch, of the tasks as they are: for tasks that were written while no trigger noted them.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_rebuild_rollups.sql', 'repeatable', '9f7e57dae01f2493a59fab6da34aeb58f8b00e0ac278843d23331ff99729ab28', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_rebuild_rollups.sql', 'repeatable', '6d9093e42d8e116e0fd5d7b76af4cf356de9f1a6d386c33fdf1181806aea295a', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9569,7 +9608,7 @@ create or replace function forebay._report_event(p_type text, p_attempt_id bigin
 as $function$
 -- Report what an event says of how its attempt ended; null for an event that only brings usage.
 --
--- Errors  22023  a key is of a wrong type or out of range
+-- Errors  22023  a key is of a wrong type or out of range, or a number is beyond 1.79e308
 --         QF402  the result or the error is too large
 declare
     v_confidence  numeric;
@@ -9581,10 +9620,10 @@ begin
         if v_confidence not between 0 and 1 then
             raise exception '"confidence" must be from 0 to 1, not %', v_confidence using errcode = '22023';
         end if;
-        perform forebay._require_size(p_data -> 'result', 'the result', v_max_bytes);
+        perform forebay._require_document(p_data -> 'result', 'the result', v_max_bytes);
         return forebay._report(p_attempt_id, true, p_data -> 'result', v_confidence, null, false, null);
     elsif p_type = 'task.failed' then
-        perform forebay._require_size(p_data -> 'error', 'the error', v_max_bytes);
+        perform forebay._require_document(p_data -> 'error', 'the error', v_max_bytes);
         if forebay._json_number(p_data, 'retry_after_seconds') not between 0 and 31557600 then
             raise exception '"retry_after_seconds" must be from 0 to a year' using errcode = '22023';
         end if;
@@ -9602,7 +9641,7 @@ $function$;
 
 comment on function forebay._report_event is 'Report what an event says of how its attempt ended; null for an event that only brings usage.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_report_event.sql', 'repeatable', '884f0df1889582c9f4bd7567f72d8b46fa4b27bc7dd715a680721196bcfc6b84', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_report_event.sql', 'repeatable', '79d68a18daf0437a3ef00dca30b153b08d5294f1de65fbe8075c9944a77e01ad', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9799,7 +9838,7 @@ as $function$
 -- Errors  QF204  they are more or fewer
 begin
     if p_count <> p_expected then
-        raise exception '% task(s) match now, not %', p_count, p_expected
+        raise exception '% now, not %', case p_count when 1 then '1 task matches' else p_count || ' tasks match' end, p_expected
             using errcode = 'QF204', detail = 'Nothing was changed.', hint = 'Look at what matches, and confirm it again.';
     end if;
 end;
@@ -9807,7 +9846,7 @@ $function$;
 
 comment on function forebay._require_count is 'Check that as many tasks match as somebody was shown.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_require_count.sql', 'repeatable', '48c98d29fa6d0be25228675402aa0e6a2cabd0caabb8d6c943135fc6bb0f639e', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_require_count.sql', 'repeatable', '49b8cf3c99bf80c4f0d3dfec09019c9151c6a47a08379a7fa56c5bf2bcfd9cf9', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9833,6 +9872,39 @@ $function$;
 comment on function forebay._require_delay is 'Check that a delay, if given, lies between nothing and a year.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_require_delay.sql', 'repeatable', 'cb60385fa2150164531be20ddb91b72d9335bd2a10a17b4ffadb30722c809f6b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_document.sql
+create or replace function forebay._require_document(p_document jsonb, p_name text, p_max_bytes integer)
+    returns void
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that a document, written as text, is no longer than p_max_bytes, and that its numbers can be read everywhere.
+--
+-- Errors  22023  it has a vast number
+--         QF402  it is too long
+begin
+    if octet_length(p_document::text) > p_max_bytes then
+        raise exception '% has % bytes, more than the % that are allowed',
+            p_name, octet_length(p_document::text), p_max_bytes
+            using errcode = 'QF402', hint = 'Keep the content in a file and let the document point to it.';
+    end if;
+    if forebay._has_vast_number(p_document) then
+        raise exception '% has a number that is too large', p_name
+            using errcode = '22023', hint = 'Numbers are at most 1.79e308; write a larger one as a string.';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_document is
+'Check that a document, written as text, is no longer than p_max_bytes, and that its numbers can be read everywhere.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_document.sql', 'repeatable', 'f97d3eabb6c30f88033cd8225f8c5012a6b774e29f5aab2b02173f29fc657689', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -10019,33 +10091,6 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_require_size.sql
-create or replace function forebay._require_size(p_document jsonb, p_name text, p_max_bytes integer)
-    returns void
-    language plpgsql
-    immutable
-    security invoker
-    set search_path = pg_catalog, pg_temp
-as $function$
--- Check that a document, written as text, is no longer than p_max_bytes.
---
--- Errors  QF402  it is
-begin
-    if octet_length(p_document::text) > p_max_bytes then
-        raise exception '% has % bytes, more than the % that are allowed',
-            p_name, octet_length(p_document::text), p_max_bytes
-            using errcode = 'QF402', hint = 'Keep the content in a file and let the document point to it.';
-    end if;
-end;
-$function$;
-
-comment on function forebay._require_size is 'Check that a document, written as text, is no longer than p_max_bytes.';
-insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_require_size.sql', 'repeatable', '028dc0b1f7148494435d482d8c2cc6a58cd1e092790a24e72bf02f83b2f5fc90', '0.3.0', pg_catalog.clock_timestamp(), session_user)
-on conflict (name) do update
-set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
-    applied_by = excluded.applied_by, runs = h.runs + 1;
-
 \echo new functions/internal/_require_statuses.sql
 create or replace function forebay._require_statuses(p_statuses text[])
     returns void
@@ -10179,6 +10224,8 @@ begin
         select case
             when octet_length(p_result::text) > i.max_result_bytes
                 then format('the result has %s bytes, more than the %s that are allowed', octet_length(p_result::text), i.max_result_bytes)
+            when forebay._has_vast_number(p_result)
+                then 'the result has a number that is too large'
             when p_confidence not between 0 and 1
                 then format('the confidence must be from 0 to 1, not %s', p_confidence)
         end
@@ -10189,7 +10236,7 @@ $function$;
 
 comment on function forebay._result_fault is 'What is wrong with a result, in words; null when nothing is.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_result_fault.sql', 'repeatable', '735a89744a3ddf4158111f47564dc8f1b9f8124e1e307a8c80ebb17420fc50a2', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_result_fault.sql', 'repeatable', 'b555dc3adc79d443cfa319c5d196b77b671bfa7162d1084cd60d71b6e638c181', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -10418,7 +10465,7 @@ begin
     v_filter.found_batches := array(
         select b.batch_id from forebay.batches as b
         where b.batch_id = v_number or (v_number is null and strpos(lower(b.name), v_part) > 0)
-        order by b.created_at desc, b.batch_id desc
+        order by b.batch_id desc
         limit 1000
     );
     v_filter.found_customers := array(
@@ -10432,7 +10479,7 @@ $function$;
 comment on function forebay._search_tasks is
 'Resolve a search: p_filter with the tasks, batches and customers that p_search means; one without words means all.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_search_tasks.sql', 'repeatable', '2e0ccf46cf1251850e9ef478eb24304f3bc45ed8a45b4c5c6492663f000aee5a', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_search_tasks.sql', 'repeatable', '3fe4134b5d2c251c36e53428025fcd33473b6942284d08d5e40440a2e00f4797', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -11468,7 +11515,7 @@ select
     case when p_task.measured_attempts > 0 or p_task.used_output_tokens > 0 then p_task.used_output_tokens end,
     case when p_task.measured_attempts > 0 or p_task.used_cached_tokens > 0 then p_task.used_cached_tokens end,
     p_task.ended_attempts > 0 and p_task.measured_attempts = p_task.ended_attempts,
-    case when p_task.priced_attempts > 0 or p_task.cost_usd > 0 then p_task.cost_usd end,
+    forebay._known_usd(p_task.cost_usd, p_task.priced_attempts),
     p_task.ended_attempts > 0 and p_task.priced_attempts = p_task.ended_attempts,
     case when p_task.ended_attempts > 0 then p_task.run_time end;
 $function$;
@@ -11476,7 +11523,7 @@ $function$;
 comment on function forebay._task_use is
 'What all attempts of a task have used as far as it was reported: null where nothing is known, known when every end is.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_task_use.sql', 'repeatable', '617a1e6fa2f9b9dcfbea96aa7d86af6d3704c0ca0b7dc2e9320e5e321f90a9c4', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_task_use.sql', 'repeatable', '9683d8e469b44ecc386ffef59f66499e23e94301eb3e41a9ae9e56e68ae6589f', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -11715,6 +11762,61 @@ $function$;
 comment on function forebay._turns is 'When it is the turn of the first p_depths tasks of each customer and priority, and unless p_locks of those not woken yet.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_turns.sql', 'repeatable', '7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_upsert_rollups.sql
+create or replace function forebay._upsert_rollups(
+    p_cells          forebay.task_cell[],
+    p_minutes        integer,
+    p_is_by_customer boolean
+)
+    returns void
+    language sql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Add cells, one a slot, agent, customer and status, to the rollups of a width; the caller holds the fold's advisory lock.
+--
+-- Writes  forebay.task_rollups
+insert into forebay.task_rollups as r (
+    minutes, is_by_customer, customer, starts_at, agent, status, tasks, ended_attempts, measured_attempts,
+    priced_attempts, costed_attempts, provisional_attempts, input_tokens, output_tokens, cached_tokens, llm_usd,
+    compute_usd, buckets, counts
+)
+select
+    p_minutes, p_is_by_customer, c.customer, c.starts_at, c.agent, c.status, c.tasks, c.ended_attempts,
+    c.measured_attempts, c.priced_attempts, c.costed_attempts, c.provisional_attempts, c.input_tokens, c.output_tokens,
+    c.cached_tokens, c.llm_usd, c.compute_usd, c.buckets, c.counts
+from unnest(p_cells) as c
+on conflict (minutes, is_by_customer, customer, starts_at, agent, status) do update set
+    tasks = r.tasks + excluded.tasks,
+    ended_attempts = r.ended_attempts + excluded.ended_attempts,
+    measured_attempts = r.measured_attempts + excluded.measured_attempts,
+    priced_attempts = r.priced_attempts + excluded.priced_attempts,
+    costed_attempts = r.costed_attempts + excluded.costed_attempts,
+    provisional_attempts = r.provisional_attempts + excluded.provisional_attempts,
+    input_tokens = r.input_tokens + excluded.input_tokens,
+    output_tokens = r.output_tokens + excluded.output_tokens,
+    cached_tokens = r.cached_tokens + excluded.cached_tokens,
+    llm_usd = r.llm_usd + excluded.llm_usd,
+    compute_usd = r.compute_usd + excluded.compute_usd,
+    (buckets, counts) = (
+        select coalesce(array_agg(h.bucket order by h.bucket), '{}'), coalesce(array_agg(h.tasks order by h.bucket), '{}')
+        from (
+            select b.bucket, sum(b.tasks)::bigint as tasks
+            from unnest(r.buckets || excluded.buckets, r.counts || excluded.counts) as b (bucket, tasks)
+            group by b.bucket
+            having sum(b.tasks) <> 0
+        ) as h
+    );
+$function$;
+
+comment on function forebay._upsert_rollups is 'Add cells, one a slot, agent, customer and status, to the rollups of a width; the caller holds the fold''s advisory lock.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_upsert_rollups.sql', 'repeatable', 'd4c0f58a4ce33565e7c6e0a5e144d66ec7f8642b1045b25555aded7d496bcb4b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12581,7 +12683,8 @@ as $function$
 -- Take note of a file that is about to be uploaded, and return the name that it has in the storage.
 --
 -- Commit before the first byte is written: from then on the clean-up knows of the file. p_name is what the person calls it;
--- it is kept whole and names nothing. The same id again begins the upload anew, as long as it was not submitted.
+-- it is kept whole and names nothing. The storage's folder, uploads, is known to the clean-up of intake too. The same id again
+-- begins the upload anew, as long as it was not submitted.
 --
 -- Writes     forebay.uploads
 -- Locks      the upload
@@ -12618,7 +12721,7 @@ $function$;
 
 comment on function forebay.open_upload is 'Take note of a file that is about to be uploaded, and return the name that it has in the storage.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/open_upload.sql', 'repeatable', '91f39744ff757ad00d6b22c4a67632aab13d9cdf0d31e8e015ac09d9c6cba080', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/open_upload.sql', 'repeatable', '1e4f415c0092c7c4e011a02e960400b35ec07b73deac33a7c9499173de218fb9', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12993,7 +13096,7 @@ begin
     if p_run is null or jsonb_typeof(p_run) <> 'object' then
         raise exception 'p_run must be a JSON object' using errcode = '22023';
     end if;
-    perform forebay._require_size(p_run, 'p_run', v_limits.max_result_bytes);
+    perform forebay._require_document(p_run, 'p_run', v_limits.max_result_bytes);
     if forebay._json_text(p_run, 'life_cycle_state') is null then
         raise exception '"life_cycle_state" is required' using errcode = '22023';
     end if;
@@ -13031,7 +13134,7 @@ $function$;
 
 comment on function forebay.observe_run is 'Take in what the launcher saw of an attempt''s run, and let the table run_outcomes say what follows.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/observe_run.sql', 'repeatable', 'df271566de0d8dfd8733bbdd2944b16b42f29d5281e107e26cbf8e4308a75e89', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/observe_run.sql', 'repeatable', '9784c1c5d9f62c0cb0fd3fed686b840a973434173aa9439ae370524e0dd3d263', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -13408,13 +13511,13 @@ as $function$
 -- Returns    the task's status after it
 -- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements
 -- Locks      the task, then its attempts, by id
--- Errors     22023  p_attempt_id is null, or p_confidence is not from 0 to 1
+-- Errors     22023  p_attempt_id is null, p_confidence is not from 0 to 1, or the result has a number beyond 1.79e308
 --            QF304  there is no such attempt
 --            QF402  the result is too large
 -- Called by  forebay_agent
 begin
     perform forebay._get_attempt(p_attempt_id);
-    perform forebay._require_size(p_result, 'the result', (forebay._limits()).max_result_bytes);
+    perform forebay._require_document(p_result, 'the result', (forebay._limits()).max_result_bytes);
     if p_confidence not between 0 and 1 then
         raise exception 'p_confidence must be from 0 to 1, not %', p_confidence using errcode = '22023';
     end if;
@@ -13427,7 +13530,7 @@ $function$;
 
 comment on function forebay.complete is 'Report that an attempt succeeded, with its result; any number of times, also after the lease was lost.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/agent/complete.sql', 'repeatable', '28fa401c8917c9c15328ed76f20df9373eadf321598ca4ccd692ceffe3f80809', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/agent/complete.sql', 'repeatable', '0ab8514fc796b59d6793bd842b00135abe0667d2e7dd4d7c52b12ae3bae32a02', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -13525,7 +13628,7 @@ as $function$
 -- Returns    the task's status after it
 -- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements, forebay.refusals
 -- Locks      the task, then its attempts, by id
--- Errors     22023  p_error is no object, p_retryable is null, or p_retry_after is negative or above a year
+-- Errors     22023  p_error is no object or has a number beyond 1.79e308, p_retryable is null, or p_retry_after is negative or above a year
 --            QF304  there is no such attempt
 --            QF402  p_error is too large
 -- Called by  forebay_agent
@@ -13534,14 +13637,14 @@ begin
         raise exception 'p_retryable must not be null' using errcode = '22023';
     end if;
     perform forebay._require_delay(p_retry_after, 'p_retry_after');
-    perform forebay._require_size(p_error, 'the error', (forebay._limits()).max_result_bytes);
+    perform forebay._require_document(p_error, 'the error', (forebay._limits()).max_result_bytes);
     return (forebay._report(p_attempt_id, false, null, null, forebay._error(p_error), p_retryable, p_retry_after)).status;
 end;
 $function$;
 
 comment on function forebay.fail is 'Report that an attempt failed: the task goes back in line after p_retry_after (null: the agent''s backoff), or fails.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/agent/fail.sql', 'repeatable', 'e232fd604bee662f0aa049365a1f6932d6d80ddcb800762a33aefafadb57af30', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/agent/fail.sql', 'repeatable', '9f06769671ddb610a8900c0b691664edcdd1f86dc585c8888f969e08acc5adbb', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -13770,10 +13873,6 @@ declare
     v_most   integer := (select i.max_batch_size from forebay.installation as i);
     v_ids    bigint[];
 begin
-    if p_act is null or p_act not in ('cancel', 'retry', 'reprocess', 'reprioritize', 'annotate') then
-        raise exception 'no act is called "%"', left(p_act, 200)
-            using errcode = '22023', hint = 'Acts: cancel, retry, reprocess, reprioritize, annotate.';
-    end if;
     perform forebay._require_between(p_expected, 'p_expected', 0, 9223372036854775807);
     v_ids := array(select t.task_id from forebay.tasks as t where forebay._passes(t, v_filter) limit v_most + 1);
     if cardinality(v_ids) > v_most then
@@ -13796,7 +13895,7 @@ $function$;
 comment on function forebay.act_on_matching is
 'Do one act (cancel, retry, reprocess, reprioritize or annotate) to all tasks that the filters let through, if they are p_expected many.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/act_on_matching.sql', 'repeatable', 'bf5e606a0f4c07ce818d8214893755c00d0cf328c938e065f27ba2f12ad1751d', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/act_on_matching.sql', 'repeatable', 'eed315d8bf2761e7c29fe62822d4d50e36f34a6d9e27f8611a5a20d61eb249da', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14504,7 +14603,7 @@ begin
         a.max_rpm, levels.requests, forebay._request_burst(effective),
         case when effective.paused_until > v_now then effective.paused_until end,
         case when effective.paused_until > v_now then effective.pause_reason end,
-        line.oldest_at, a.job_id, a.entry_point, a.lease, a.timeout, a.max_attempts,
+        forebay._waits_since(a.agent, v_now), a.job_id, a.entry_point, a.lease, a.timeout, a.max_attempts,
         throttle.share, effective.max_concurrent_tasks, effective.max_tpm, effective.max_rpm,
         flight.projected_tpm, minute.starts, minute.tokens,
         learned.samples, (learned.input_permille + learned.output_permille) * 0.001, learned.input_permille * 0.001,
@@ -14540,7 +14639,7 @@ $function$;
 comment on function forebay.agent_status is
 'Each agent as it stands now: what waits and runs, its limits and how much of them is left, what it has learned and spent.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/agent_status.sql', 'repeatable', '9cd7eaa533d10982ef4877467e31db0ec912e7638e7f84cb343b5cbc3cdddd77', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/agent_status.sql', 'repeatable', '4b37851aff4056bdcf07032ba217837b185096f1e337ac7661c88c4d7797813f', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14564,24 +14663,17 @@ declare
     v_progress forebay.batch_progress;
 begin
     select
-        v_batch.batch_id, v_batch.name, v_batch.customer, v_batch.owner, v_batch.created_at,
-        count(*),
-        count(*) filter (where t.status = 'enqueued'),
-        count(*) filter (where t.status = 'processing'),
-        count(*) filter (where t.status = 'completed'),
-        count(*) filter (where t.status = 'failed'),
-        count(*) filter (where t.status = 'cancelled'),
-        case when bool_and(t.finished_at is not null) then max(t.finished_at) end
+        v_batch.batch_id, v_batch.name, v_batch.customer, v_batch.owner, v_batch.created_at, sums.tasks, sums.enqueued,
+        sums.processing, sums.completed, sums.failed, sums.cancelled, sums.finished_at
     into v_progress
-    from forebay.tasks as t
-    where t.batch_id = p_batch_id;
+    from forebay._batch_sums(p_batch_id) as sums;
     return v_progress;
 end;
 $function$;
 
 comment on function forebay.batch_progress is 'How far a batch has come: its tasks by status.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/batch_progress.sql', 'repeatable', '11cf33c25ab77eaf5520703aabdce002ded4782b6233a47881f3460f83ac226e', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/batch_progress.sql', 'repeatable', 'def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14784,8 +14876,8 @@ begin
     else
         v_answer.reason := v_task.status;
         v_answer.explanation := format(
-            'It ended as %s at %s after %s attempt(s)%s.', v_task.status, forebay._moment_words(v_task.finished_at, forebay._now()),
-            v_task.attempt_no,
+            'It ended as %s at %s after %s%s.', v_task.status, forebay._moment_words(v_task.finished_at, forebay._now()),
+            case v_task.attempt_no when 1 then '1 attempt' else v_task.attempt_no || ' attempts' end,
             coalesce(': ' || nullif(rtrim(v_task.error ->> 'message', '. '), ''), '')
         );
     end if;
@@ -14797,7 +14889,7 @@ $function$;
 
 comment on function forebay.explain_task is 'Say why a task waits and until when, or what became of it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/explain_task.sql', 'repeatable', 'e4b566eb5e817f6ffe2fb4a1e8330fe304e52788e5e9b154b323fa4742b29bb9', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/explain_task.sql', 'repeatable', '1064f59e787b83b19c482da003eb095739adefca43546157cc4ead6c9afa030c', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14814,7 +14906,7 @@ as $function$
 --
 -- The oldest transaction is one of the sessions of roles that forebay_owner may see; grant it pg_read_all_stats to see all.
 --
--- Returns    one row; dispatchers are those that claimed or swept, the latest first; a sweep forgets those of yesterday
+-- Returns    one row; oldest_waiting_at is since when the oldest task could start; dispatchers are those that claimed or swept, the latest first; a sweep forgets those of yesterday
 -- Called by  forebay_viewer
 declare
     v_now    timestamptz := forebay._now();
@@ -14833,7 +14925,7 @@ begin
         ),
         (select max(d.last_claim_at) from forebay.dispatchers as d),
         (select max(d.last_sweep_at) from forebay.dispatchers as d),
-        forebay._oldest_waiting_at(v_now),
+        (select min(forebay._waits_since(a.agent, v_now)) from forebay.agents as a),
         (select count(*) from forebay.agents as a, forebay.task_attempts as o
             where o.agent = a.agent and o.finished_at is null
                 and forebay._is_expired(o, v_now, i.adoption_grace, i.report_grace)),
@@ -14855,7 +14947,7 @@ $function$;
 
 comment on function forebay.health is 'Whether the machinery turns: who claims and sweeps, who listens, what waits longest, what holds the database back.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/health.sql', 'repeatable', '7e99b79c38f6b6051a41a9ca4472ebd632edb6d8b9ef453fff752ef9382fb33c', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/health.sql', 'repeatable', '0dfd2a8a90797542bab71751d0ff6160d2553dedbc8d1853f6596e5d6918c7c1', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14988,22 +15080,15 @@ as $function$
 -- p_search is a batch's number, or else part of its name, customer or owner; that walks over batches. The tasks of a page's
 -- batches are counted one by one.
 --
--- Returns    one row a batch, by created_at and id downwards; finished_at as in batch_progress
+-- Returns    one row a batch, by id downwards; finished_at as in batch_progress
 -- Errors     22023  p_limit is not from 1 to 1,000
 -- Called by  forebay_viewer
 declare
     v_customers text[] := p_customers;
     v_search    text := lower(nullif(btrim(p_search), ''));
     v_number    bigint := case when v_search ~ '^[0-9]{1,18}$' then v_search::bigint end;
-    v_before_at timestamptz := timestamptz 'infinity';
 begin
     perform forebay._require_between(p_limit, 'p_limit', 1, 1000);
-    if p_before_batch_id is not null then
-        select b.created_at into v_before_at from forebay.batches as b
-        where b.batch_id <= p_before_batch_id
-        order by b.batch_id desc
-        limit 1;
-    end if;
     return query
     select
         b.batch_id, b.name, b.customer, b.owner, b.created_at, sums.tasks, sums.enqueued, sums.processing, sums.completed,
@@ -15018,19 +15103,19 @@ begin
                 v_search is null or v_number is not null or strpos(lower(page.name), v_search) > 0
                 or strpos(lower(page.customer), v_search) > 0 or strpos(lower(page.owner), v_search) > 0
             )
-            and (page.created_at, page.batch_id) < (v_before_at, coalesce(p_before_batch_id, 9223372036854775807))
-        order by page.created_at desc, page.batch_id desc
+            and page.batch_id < coalesce(p_before_batch_id, 9223372036854775807)
+        order by page.batch_id desc
         limit p_limit
     ) as b
     cross join lateral forebay._batch_sums(b.batch_id) as sums
-    order by b.created_at desc, b.batch_id desc;
+    order by b.batch_id desc;
 end;
 $function$;
 
 comment on function forebay.list_batches is
 'List batches with their tasks by status, newest first, a page at a time: the next page is that before the last id of this one.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/list_batches.sql', 'repeatable', 'f0c63c08d2a570c1bba77d74aa4b0b15c35932db97ab11905071f9dd3e8eaedd', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/list_batches.sql', 'repeatable', '8b989c1dcc6eb18543900b81ed1e8c050c34fab208c29753d360540d1de9d03b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15091,7 +15176,7 @@ as $function$
 --
 -- p_search is the number of a task, batch or attempt; a run, launch token or idempotency key, exactly; or part of a customer
 -- or of a batch's name (of the latest 1,000 batches that have it). Statuses, agents, customers, batches, times and searches
--- are read by indexes, p_max_confidence where few tasks are so unsure. Read one after the other, newest first, until the page
+-- are read by indexes, p_max_confidence below 0.8 if few are so unsure. Read one after the other, newest first, until the page
 -- is full, are: tasks of no customer, a search that more than 100 batches and customers have, and what remains of filters
 -- that hold together.
 --
@@ -15130,7 +15215,7 @@ $function$;
 
 comment on function forebay.list_tasks is 'List tasks, newest first, a page at a time: the next page is that before the last id of this one.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/list_tasks.sql', 'repeatable', '683ff5dc24e6593ef20c2a3ae16250ed2b841cc50322af6f00adeaba34b03b04', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/list_tasks.sql', 'repeatable', 'c037ac5471324135d6fb379fbab37103e83f51418546fd38de696197c5fbdda3', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
