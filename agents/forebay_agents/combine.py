@@ -91,7 +91,7 @@ def _contradictions(name: Name, readings: Sequence[Found]) -> Iterator[str]:
 
 
 def _says(found: Found, name: str = "") -> str:
-    """Return "Page 1 prints total 109.90", by where the value comes from."""
+    """Return "Page 1 prints total “109.90”", by where the value comes from."""
     match found.evidence:
         case Evidence(source="xml"):
             who = "The XML inside says"
@@ -103,7 +103,7 @@ def _says(found: Found, name: str = "") -> str:
             who = f"Page {page} seems to print"
         case _:
             who = "The text says"
-    return " ".join(filter(None, (who, WORDS.get(name, name), found.value)))
+    return " ".join(filter(None, (who, WORDS.get(name, name), f"“{found.value}”")))
 
 
 def _agree(name: Name, one: str, other: str) -> bool:

@@ -92,9 +92,16 @@ def test_a_contradiction_lowers_the_confidence_and_is_told() -> None:
     strong = combine(rules(0.9, total="109.90"), xml=xml(total="104.90"))
     assert value(strong) == "104.90"
     assert confidence(strong) < confidence(weak) < 1
-    assert strong.notes == ["The XML inside says total 104.90, page 1 prints 109.90."]
+    assert strong.notes == ["The XML inside says total “104.90”, page 1 prints “109.90”."]
     both = combine(rules(due_date="2026-03-01"), model=model(due_date="2026-04-01"))
-    assert both.notes == ["The model reads due date 2026-04-01, page 1 prints 2026-03-01."]
+    said = "The model reads due date “2026-04-01”, page 1 prints “2026-03-01”."
+    assert both.notes == [said]
+
+
+def test_a_value_that_ends_in_a_dot_ends_no_sentence_twice() -> None:
+    """Values are quoted, so that a firm's dot and the sentence's stay apart."""
+    both = combine(rules(seller="Cedar Inc."), model=model(seller="From"))
+    assert both.notes == ["The model reads seller “From”, page 1 prints “Cedar Inc.”."]
 
 
 def test_a_guess_that_differs_is_not_worth_a_note() -> None:
@@ -114,7 +121,7 @@ def test_what_only_a_model_says_and_no_page_shows_is_left_out() -> None:
     """A value without a place is no fact, and the note says that it was left out."""
     both = combine(rules(), model=model(page=None, total="1.00"))
     assert both.fields == {}
-    assert both.notes == ["The model reads total 1.00, but no page shows it: left out."]
+    assert both.notes == ["The model reads total “1.00”, but no page shows it: left out."]
     both = combine(rules(total="2.00"), model=model(page=None, total="1.00"))
     assert (value(both), both.notes) == ("2.00", [])
 

@@ -12,10 +12,15 @@ from typing import Any
 import openai
 import pytest
 
+from forebay_agents.check import Judged, judge
+from forebay_agents.standalone import StandaloneAttempt, parse_file
 from forebay_lab.model_server import FINGERPRINT, Fault, ModelServer, Simulation
 from forebay_lab.model_server.__main__ import main
 from forebay_lab.model_server.readers import answer
 from forebay_lab.model_server.tokens import encode
+from forebay_lab.samples import DEMO, Sample
+
+from .model_support import settings
 
 DOCUMENT = """=== abcd1234 page 1
 Les Vannes SARL
@@ -82,6 +87,56 @@ def test_it_reads_the_document_in_the_prompt() -> None:
         | {"amount": "80.00"}
     ]
     assert answer("Total   5.00")["total"] is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "seller"),
+    [
+        (("Invoice", "Weir Ltd   Invoice", "1 Lock Lane"), "Weir Ltd"),
+        (("Invoice", "From   Customer", "Weir Ltd   Mill Ltd"), "Weir Ltd"),
+        (("Invoice", "Bill to", "Mill Ltd"), None),
+        (("Agreement", "Agreement No.   8484", "Weir Ltd"), None),
+        (("Mietvertrag", "Vertrags-Nr. C202404530", "Weir GmbH"), None),
+        (("ご請求書", "請求書番号:   SK1", "水門工業株式会社"), None),
+        (("Invoice", "Our reference:   x", "Weir Ltd"), None),
+        (("1 Lock Lane", "Weir Ltd"), None),
+    ],
+)
+def test_a_label_is_no_seller(rows: tuple[str, ...], seller: str | None) -> None:
+    """A name at the head is the seller; where a label or a number stands, none is named."""
+    said = answer("\n".join(["=== abcd1234 page 1", *rows, "=== abcd1234 end"]))["seller"]
+    assert (said and said["value"]) == seller
+
+
+def test_wide_digits_are_numbers() -> None:
+    """A sum in full-width digits is one number, commas included."""
+    said = answer("=== abcd1234 page 1\n合計   ￥５６０，８５７\n=== abcd1234 end")
+    assert said["total"]["value"] == "560857"
+
+
+@pytest.mark.parametrize("name", DEMO)
+def test_it_makes_no_sample_of_the_demo_worse(
+    name: str,
+    server: ModelServer,
+    folder: Path,
+    samples: dict[str, Sample],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the rules read right stays right with what it reads, and nothing is invented."""
+    document = f"{name}.pdf"
+    truth = samples[document].truth()
+
+    def read() -> Judged:
+        return judge(parse_file(folder / document, StandaloneAttempt()), truth)
+
+    alone = read()
+    for key, value in settings(server).items():
+        monkeypatch.setenv(key, value)
+    helped = read()
+    assert bool(server.simulation.requests) == (alone.read == "text")
+    assert set(helped.misses) <= set(alone.misses)
+    assert helped.is_status_right >= alone.is_status_right
+    assert helped.lines["right"] >= alone.lines["right"]
 
 
 def test_tokens_are_counted_with_a_real_tokenizer(client: openai.OpenAI) -> None:

@@ -176,7 +176,7 @@ def test_a_total_beside_other_totals_is_less_sure(other: str, is_settled: bool) 
     """Which of two rows is the total nobody can tell: a note says what the other one is."""
     found = check(("Total | 5.00", other), "total", "5.00", "Total 5.00")
     assert found.fields["total"].confidence == (LABELLED if is_settled else UNSETTLED)
-    said = f"The model reads total 5.00, but page 1 says “{other.replace(' | ', ' ')}”."
+    said = f"The model reads total “5.00”, but page 1 says “{other.replace(' | ', ' ')}”."
     assert found.notes == ([] if is_settled else [said])
 
 

@@ -66,7 +66,7 @@ def verified(answer: Answer, sent: Sequence[Page]) -> Findings:
             notes.append(f"The model's {name.replace('_', ' ')} was left out: {found}.")
     if "total" in fields and (others := list(islice(_other_totals(fields["total"], pages), 2))):
         fields["total"] = at_most(fields["total"], UNSETTLED)
-        notes += [f"The model reads total {fields['total'].value}, but {row}." for row in others]
+        notes += [f"The model reads total “{fields['total'].value}”, but {row}." for row in others]
     lines = [line for item in answer.lines if (line := _line(item, pages))]
     if lost := len(answer.lines) - len(lines):
         notes.append(

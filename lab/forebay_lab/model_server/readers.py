@@ -5,6 +5,7 @@ tidy documents only; a real model knows more.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
@@ -39,6 +40,7 @@ LABELS = {
     r"|合計(?:金額)?",
     "buyer": r"bill to|buyer|rechnung an|kunde|client|客先",
 }
+SELLER = r"from|seller|supplier|verkäufer|fournisseur|vendedor|venditore|売主"
 RATE = r"(?:\s*\(?[\d,.]+ ?%\)?)?"
 SIGNS = {"€": "EUR", "£": "GBP", "$": "USD", "¥": "JPY", "円": "JPY"}
 SIGN = re.compile(r"[€£$¥円]|\b(?:EUR|USD|GBP|JPY|CHF)\b")
@@ -84,10 +86,8 @@ def answer(prompt: str, is_gullible: bool = False) -> dict[str, Any]:
             for name, value, quote in _stated(row):
                 if said[name] is None or name.startswith("total"):
                     said[name] = {"value": value, "quote": quote, "page": page.number}
-    if pages and pages[0].number == 1:
-        cells = (cell for row in pages[0].rows for cell in row.split(GAP))
-        if seller := next((cell for cell in cells if cell and not _kind(cell)), None):
-            said["seller"] = {"value": seller, "quote": seller, "page": 1}
+    if pages and pages[0].number == 1 and (seller := _seller(pages[0])):
+        said["seller"] = {"value": seller, "quote": seller, "page": 1}
     if is_gullible:
         said |= {name: order for page in pages for name, order in _orders(page)}
     return said | {"lines": lines}
@@ -95,14 +95,38 @@ def answer(prompt: str, is_gullible: bool = False) -> dict[str, Any]:
 
 def _stated(row: str) -> Iterator[tuple[str, str, str]]:
     """Yield the name, value and quote of each field that a row states."""
-    cells = [cell.strip() for cell in row.split(GAP) if cell.strip()]
+    cells = _cells(row)
     for index, cell in enumerate(cells):
         if title := _kind(cell):
             yield "kind", title, cell
-        for name, label in LABELS.items():
-            if match := re.match(rf"(?:{label})(?!\w){RATE}\s*:?\s*", cell, re.IGNORECASE):
-                yield from _said(name, cell[match.end() :], cell, cells[index:])
-                break
+        if label := _label(cell):
+            name, end = label
+            yield from _said(name, cell[end:], cell, cells[index:])
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.split(GAP) if cell.strip()]
+
+
+def _label(cell: str) -> tuple[str, int] | None:
+    """Return the field whose label the cell begins with, and where the label ends."""
+    for name, label in LABELS.items():
+        if match := re.match(rf"(?:{label})(?!\w){RATE}\s*:?\s*", cell, re.IGNORECASE):
+            return name, match.end()
+    return None
+
+
+def _seller(page: Sheet) -> str | None:
+    """Return the name at the head of a page, under its title: none if something else stands there.
+
+    A cell with a label, a colon or a digit is no name.
+    """
+    for row in page.rows:
+        cells = [cell for cell in _cells(row) if not _kind(cell)]
+        if cells and not re.fullmatch(rf"(?:{SELLER})\s*:?", cells[0], re.IGNORECASE):
+            is_name = not _label(cells[0]) and not re.search(r"[:：\d]", cells[0])
+            return cells[0] if is_name else None
+    return None
 
 
 def _kind(cell: str) -> str | None:
@@ -137,7 +161,7 @@ def _value(name: str, text: str) -> str | None:
 
 def _number(text: str) -> str | None:
     """Return the last number as a plain decimal: the last mark parts two digits, or it groups."""
-    numbers = NUMBER.findall(text)
+    numbers = NUMBER.findall(unicodedata.normalize("NFKC", text))
     if not numbers:
         return None
     match = re.fullmatch(r"(.*?)(?:[.,](\d{1,2}))?", numbers[-1])
@@ -174,7 +198,7 @@ def _iso(year: str, month: str, day: str) -> str | None:
 
 def _items(row: str, page: int) -> Iterator[dict[str, Any]]:
     """Yield the line item of a row with words first, then a quantity, a price and an amount."""
-    cells = [cell.strip() for cell in row.split(GAP) if cell.strip()]
+    cells = _cells(row)
     if len(cells) < 4 or not re.search(r"[^\W\d]", cells[0]):
         return
     numbers = [_number(cell) for cell in cells[-3:]]
