@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import psycopg
+from psycopg.sql import Identifier
 
 from forebay.pool import Database
 
 
 def lacking(database: Database, roles: Iterable[str]) -> str | None:
-    """Tell in words which of these roles (as in forebay_<role>) the login may not act as, if any.
+    """Say which of these roles (as in forebay_<role>) the login may not act as, None if all.
 
-    Raises ConnectError when there is no connection at all.
+    It is a sentence with the remedy. Raises ConnectError when there is no connection at all.
     """
-    database.connect().close()
-    names = [f"forebay_{role}" for role in roles if not _may_act_as(database, role)]
-    return f"the database's login may not act as {', '.join(names)}" if names else None
+    with database.connect() as connection:
+        login = Identifier(connection.info.user).as_string(connection)
+    names = ", ".join(f"forebay_{role}" for role in roles if not _may_act_as(database, role))
+    if not names:
+        return None
+    return f"The database's login may not act as {names}: run 'grant {names} to {login}'."
 
 
 def _may_act_as(database: Database, role: str) -> bool:

@@ -130,6 +130,9 @@ def test_who_drips_is_given_up(
                 answer = line.recv(65536)
                 break
             line.sendall(b"x")
+        line.settimeout(10)
+        while more := line.recv(65536):
+            answer += more
     assert answer.startswith(b"HTTP/1.1 408")
     assert b"The file came too slowly: try again." in answer
     assert not stored(intake)

@@ -125,6 +125,7 @@ def test_a_login_that_may_not_act_as_the_app_does_is_told_at_the_start(
     assert answer.code == 1
     assert "forebay_operator, forebay_reader" in answer.err
     assert "forebay_viewer" not in answer.err
+    assert "run 'grant forebay_operator, forebay_reader, " in answer.err
 
 
 def test_a_port_that_is_taken_is_told(cli: Cli, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -258,7 +259,7 @@ def test_agents_are_watched_until_an_interrupt(
         if len(waits) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(agent_view.time, "sleep", wait)
+    monkeypatch.setattr(agent_view, "time", SimpleNamespace(sleep=wait))  # other threads sleep too
     answer = cli("agent", "list", "--watch")
     assert (answer.code, waits) == (0, [2.0, 2.0])
     assert answer.out.count("classify is paused") == 1

@@ -102,7 +102,9 @@ def test_demo_turns_pdfs_into_results(dsn: str, home: Path, pdfs: Path) -> None:
     assert outcomes["0.pdf"]["confidence"] > 0
     assert "empty" in outcomes["empty.PDF"]["reason"]
     assert "3 of 3 done: 3 completed" in err
-    assert "the database's login may not act as forebay_submitter, forebay_reader, " in err
+    assert (
+        "not served. The database's login may not act as forebay_submitter, forebay_reader, " in err
+    )
     assert "made up" not in err
     assert "simulated" not in err
     assert processes_naming(home) == []

@@ -143,7 +143,7 @@ def is_alive(pid: int) -> bool:
     """Tell whether a process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # gone, or going while it is read
         return False
 
 

@@ -34,7 +34,7 @@ def served(dsn: str, agent: str) -> Iterator[Callable[[], None]]:
 
     roles = dict.fromkeys((*intake.ROLES, *orchestrator.ROLES))
     if said := lacking(Database(dsn), roles):
-        output.note(f"The web apps are not served: {said}")
+        output.note(f"The web apps are not served. {said}")
         yield lambda: None
         return
     with tempfile.TemporaryDirectory(prefix="demo-", dir=documents.home()) as folder:

@@ -69,5 +69,5 @@ def _serve(
     database = Database(settings.database_url)
     database.check(patience=PATIENCE)
     if said := lacking(database, made.state.site.roles):
-        raise Refused(f"{said[:1].upper()}{said[1:]}: grant it what is missing.")
+        raise Refused(said)
     serve(made, at)
