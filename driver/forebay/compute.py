@@ -40,9 +40,14 @@ def _record(attempt: AttemptToCost, usd_per_hour: Decimal) -> dict[str, Any]:
     return {
         "record_id": str(attempt.attempt_id),
         "attempt_id": attempt.attempt_id,
-        "usd": str((seconds * usd_per_hour / HOUR).quantize(PLACES)),
-        "seconds": str(seconds),
+        "usd": _plain((seconds * usd_per_hour / HOUR).quantize(PLACES)),
+        "seconds": _plain(seconds),
         "started_at": attempt.started_at.isoformat(),
         "ended_at": attempt.finished_at.isoformat(),
         "is_final": False,
     }
+
+
+def _plain(number: Decimal) -> str:
+    """Return all of a number's digits: str() writes a small one with an exponent."""
+    return f"{number:f}"

@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlsplit
 
+from forebay import jsonb
 from forebay.errors import MissingSettingError, SettingError
 from forebay.settings import text
 
@@ -166,13 +167,13 @@ def _failure(request: urllib.request.Request, seconds: float) -> NotDelivered | 
 
 
 def _said(error: urllib.error.HTTPError) -> str:
-    """Return the reason in the receiver's answer, if it is of our form."""
+    """Return the reason in the receiver's answer, if it is of our form: text that can be stored."""
     try:
         answer = json.loads(error.read(LONGEST_ANSWER))
     except (OSError, HTTPException, ValueError, RecursionError):
         return ""
     said = answer.get("error") if isinstance(answer, dict) else None
-    return f": {said[:LONGEST_REASON]}" if isinstance(said, str) else ""
+    return f": {jsonb.mended(said)[:LONGEST_REASON]}" if isinstance(said, str) else ""
 
 
 def _retry_after(headers: Message) -> float:

@@ -122,6 +122,20 @@ def test_a_receiver_that_is_away_is_told_later(
     assert len({message.message_id for message in receiver.messages}) == 1
 
 
+@pytest.mark.parametrize("odd", ["a\\ud800b", "a\\u0000b"])
+def test_js1_a_reason_that_cannot_be_stored_is_noted_all_the_same(
+    odd: str, begin: Announce, receiver: Receiver, db: psycopg.Connection
+) -> None:
+    """Half a surrogate pair and NUL are replaced: else the try would not count, and never end."""
+    receiver.statuses, receiver.answer = [500], f'{{"error": "{odd}"}}'.encode()
+    register(db)
+    pause(db)
+    begin()
+    until(lambda: "answered 500: a\ufffdb" in str(_last_error(db)))
+    due(db)
+    until(lambda: settled(db) == 1)
+
+
 def _last_error(db: psycopg.Connection) -> str | None:
     row = db.execute("select last_error from forebay.announcements").fetchone()
     return row and row[0]

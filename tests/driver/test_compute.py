@@ -62,3 +62,18 @@ def test_more_than_a_batch(
     monkeypatch.setattr(compute, "MOST_BATCHES", 100)
     assert refresh_local(as_upkeep, usd_per_hour=Decimal(1)) == 1
     assert upkeep.attempts_to_cost(as_upkeep) == []
+
+
+@pytest.mark.parametrize("rate", ["0", "0.05"])
+def test_what_costs_next_to_nothing_holds_up_nobody(
+    rate: str, db: psycopg.Connection, clock: Clock, connect: Connect
+) -> None:
+    """A rate of 0, and an attempt of some milliseconds, are numbers like others."""
+    register(db)
+    task_id = enqueue(db)
+    (claim,) = worker.dequeue(db, worker="w", agents=["fake"])
+    clock.advance(timedelta(milliseconds=69))
+    report.complete(db, attempt_id=claim.attempt_id, result={})
+    assert refresh_local(connect("upkeep"), usd_per_hour=Decimal(rate)) == 1
+    wanted = round(Decimal("0.069") * Decimal(rate) / 3600, 8)
+    assert viewer.task_detail(db, task_id=task_id).compute_usd == wanted

@@ -35,6 +35,7 @@ class Receiver:
     headers: dict[str, str] = field(default_factory=dict)
     messages: list[Message] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    answer: bytes = b'{"error": "a reason"}'
     drips: bool = False
     """Answer a byte now and then, without end."""
 
@@ -76,7 +77,7 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in receiver.headers.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(b'{"error": "a reason"}')
+        self.wfile.write(receiver.answer)
 
     do_GET = do_POST  # noqa: N815
 
