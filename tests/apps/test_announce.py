@@ -12,7 +12,7 @@ from apps.conftest import Serve
 from forebay.calls import agent as report
 from forebay.calls import operator, submitter, upkeep, worker
 from forebay.errors import SettingError
-from forebay_apps.orchestrator import announce
+from forebay_apps.orchestrator.announce import Announcer
 from forebay_apps.orchestrator.app import create_app
 from support.daemon import enqueue, register, until
 from support.receiver import SECRET, Receiver, receiving
@@ -30,8 +30,8 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture
 def begin(serve: Serve, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Announce:
     """Return a function that serves a dashboard which announces to the receiver."""
-    monkeypatch.setattr(announce, "EVERY", 0.1)
-    monkeypatch.setattr(announce, "AFTER_AN_ERROR", 0.1)
+    monkeypatch.setattr(Announcer, "every", 0.1)
+    monkeypatch.setattr(Announcer, "after_an_error", 0.1)
 
     def begin(**settings: str) -> None:
         own = {"FOREBAY_WEBHOOK_URL": receiver.url, "FOREBAY_WEBHOOK_SECRET": SECRET}

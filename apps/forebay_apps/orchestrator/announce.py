@@ -6,7 +6,6 @@ message that goes out twice (this process died before it could say so) has the s
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from datetime import timedelta
 
@@ -17,17 +16,15 @@ from forebay.rows import Announcement
 from forebay.settings import number
 from forebay.webhooks import NotDelivered, Receiver
 from forebay_apps.web.database import Connections
+from forebay_apps.web.loop import Loop
 
 log = EventLog(__name__)
 
 URL = "FOREBAY_WEBHOOK_URL"
 SECRET = "FOREBAY_WEBHOOK_SECRET"
 WAITING_MINUTES = "FOREBAY_WEBHOOK_WAITING_MINUTES"
-EVERY = 5.0  # seconds between two looks
-AFTER_AN_ERROR = 15.0  # seconds
 AT_A_TIME = 5  # so many tries of TRY_SECONDS end well within the minute that a lease lasts
 TRY_SECONDS = 8.0
-JOIN_SECONDS = 1.0
 
 
 def long_wait(environment: Mapping[str, str]) -> timedelta:
@@ -36,20 +33,24 @@ def long_wait(environment: Mapping[str, str]) -> timedelta:
     return timedelta(minutes=minutes)
 
 
-class Announcer:
-    """Carry announcements to a receiver, in a thread of its own; several processes may.
+class Announcer(Loop):
+    """Carry announcements to a receiver; several processes may.
 
-    A task that has waited for longer than `oldest_waiting` is one of them.
+    A task that has waited for longer than `oldest_waiting` is one of them. A message on its way as
+    it stops is left to the one who sends it again.
     """
+
+    name = "announcer"
+    every = 5.0
+    after_an_error = 15.0
 
     def __init__(
         self, connections: Connections, receiver: Receiver, oldest_waiting: timedelta
     ) -> None:
+        super().__init__()
         self._connections = connections
         self._receiver = receiver
         self._oldest_waiting = oldest_waiting
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="announcer", daemon=True)
 
     @classmethod
     def of(cls, environment: Mapping[str, str], connections: Connections) -> Announcer | None:
@@ -58,25 +59,10 @@ class Announcer:
         waiting = long_wait(environment)
         return cls(connections, receiver, waiting) if receiver else None
 
-    def start(self) -> None:
-        """Begin to look for announcements."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread; a message on its way is left to the one who sends it again."""
-        self._stop.set()
-        self._thread.join(JOIN_SECONDS)
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            pause = EVERY
-            try:
-                while self._carry() == AT_A_TIME:
-                    continue
-            except Exception as error:
-                log.error("announce_failed", error=type(error).__name__, reason=first_line(error))
-                pause = AFTER_AN_ERROR
-            self._stop.wait(pause)
+    def step(self) -> None:
+        """Send all that is to be announced now."""
+        while self._carry() == AT_A_TIME:
+            continue
 
     def _carry(self) -> int:
         """Send what is to be announced now; return how many announcements that were."""
@@ -85,7 +71,7 @@ class Announcer:
                 connection, oldest_waiting=self._oldest_waiting, limit=AT_A_TIME
             )
         for announcement in found:
-            if self._stop.is_set():
+            if self.is_stopping:
                 return 0
             self._send(announcement)
         return len(found)
