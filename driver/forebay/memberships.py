@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-import psycopg
 from psycopg.sql import Identifier
 
+from forebay.errors import ConnectError
 from forebay.pool import Database
 
 
@@ -24,10 +25,8 @@ def lacking(database: Database, roles: Iterable[str]) -> str | None:
 
 
 def _may_act_as(database: Database, role: str) -> bool:
-    given = database.parameters()
-    options = f"{given['options']} -c role=forebay_{role}"
     try:
-        psycopg.connect(**given | {"options": options}).close()
-    except psycopg.OperationalError:
+        replace(database, role=role).connect().close()
+    except ConnectError:
         return False
     return True

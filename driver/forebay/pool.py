@@ -38,6 +38,7 @@ class Database:
     connect_timeout: int = 10  # seconds
     tcp_timeout: int = 30  # seconds until a peer that does not answer counts as gone
     statement_timeout: int | None = None  # seconds; None leaves it to the role and the DSN
+    role: str | None = None  # act as forebay_<role>, of which the login is a member
 
     def parameters(self) -> dict[str, Any]:
         """Return what a connection is opened with. Raises ConnectError for a malformed DSN."""
@@ -54,6 +55,8 @@ class Database:
         options.append(r"-c default_transaction_isolation=read\ committed")
         if self.statement_timeout is not None:
             options.append(f"-c statement_timeout={self.statement_timeout}s")
+        if self.role is not None:
+            options.append(f"-c role=forebay_{self.role}")
         return {
             "connect_timeout": self.connect_timeout,
             "keepalives": 1,

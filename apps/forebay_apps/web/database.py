@@ -70,12 +70,8 @@ class Connections:
             return self._pools[role]
 
     def _opened(self, role: str) -> Pool:
-        def parameters() -> dict[str, Any]:
-            given = self.database.parameters()
-            return given | {"options": f"{given['options']} -c role=forebay_{role}"}
-
         return ConnectionPool(
-            kwargs=parameters,
+            kwargs=replace(self.database, role=role).parameters,
             check=_check,
             configure=self._configure,
             name=f"forebay_{role}",
