@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from forebay.settings import text, whole_number
-from forebay.storage import ROOTS, Storage, locate, roots
+from forebay.storage import ROOTS, Storage, locate, named_roots, roots
 from forebay_agents.reading.limits import MOST, Limits
-from forebay_apps.web.settings import home_of
 
 AGENTS = "FOREBAY_INTAKE_AGENTS"
 DEFAULT_AGENT = "parse_document"
@@ -34,11 +33,10 @@ class IntakeSettings:
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> IntakeSettings:
         """Read the settings; raise SettingError that names what is wrong."""
-        unset = {ROOTS: str(home_of(environment) / "documents")}
         named = text(environment, AGENTS).split(",")
         reading = Limits.from_environment(environment)
         return cls(
-            storages=tuple(roots(environment if text(environment, ROOTS) else unset)),
+            storages=tuple(roots({ROOTS: text(environment, ROOTS) or named_roots(environment)})),
             upload_mb=_limit(environment, "FOREBAY_UPLOAD_MB", DEFAULT_MB, reading.file_mb),
             upload_pages=_limit(environment, "FOREBAY_UPLOAD_PAGES", DEFAULT_PAGES, reading.pages),
             agents=tuple(name.strip() for name in named if name.strip()) or (DEFAULT_AGENT,),

@@ -14,7 +14,6 @@ from forebay.embedded import default_data_dir
 from forebay.errors import SettingError
 from forebay.settings import text, word
 
-HOME = "FOREBAY_HOME"
 LOGIN = "FOREBAY_LOGIN"
 USERS = "FOREBAY_USERS"
 SESSION_KEY = "FOREBAY_SESSION_KEY"
@@ -72,7 +71,7 @@ class WebSettings:
 
 def home_of(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the folder that holds what Forebay keeps on disk."""
-    return Path(text(environment, HOME) or default_data_dir().parent).expanduser()
+    return default_data_dir(environment).parent
 
 
 def users_file(environment: Mapping[str, str] = os.environ) -> Path:

@@ -76,12 +76,12 @@ def _write_user(file: Path, name: str, password: str) -> None:
 
 
 def _variables(users_file: Path, agent: str) -> Mapping[str, str]:
-    from forebay.storage import ROOTS
+    from forebay.storage import ROOTS, named_roots
 
     return {
         **MADE_UP_RATE,
         **os.environ,
-        ROOTS: documents.storage_roots(),
+        ROOTS: named_roots(),
         "FOREBAY_LOGIN": "password",
         "FOREBAY_USERS": str(users_file),
         "FOREBAY_INTAKE_AGENTS": agent,

@@ -39,19 +39,11 @@ def home() -> Path:
     return default_data_dir().parent
 
 
-def storage_roots() -> str:
-    """Return the storage roots as the setting has them; unset, a folder below home is the one."""
-    from forebay.settings import text
-    from forebay.storage import ROOTS
-
-    return text(os.environ, ROOTS).strip(os.pathsep) or str(home() / "documents")
-
-
 def storage() -> FolderStorage:
     """Return where submitted files go: the first of the storage roots."""
-    from forebay.storage import FolderStorage
+    from forebay.storage import FolderStorage, named_roots
 
-    return FolderStorage(Path(storage_roots().split(os.pathsep)[0]))
+    return FolderStorage(Path(named_roots().split(os.pathsep)[0]))
 
 
 def own_pdfs(folder: Path) -> list[Path]:

@@ -40,13 +40,13 @@ def run(
     from forebay.launchers.local import LocalLauncher
     from forebay.pool import Database
     from forebay.settings import DATABASE_URL, Settings
-    from forebay.storage import ROOTS
+    from forebay.storage import ROOTS, named_roots
 
     if lifeline is not None:
         _stop_with(lifeline)
     where = find_dsn(dsn)
     logs.configure(Settings.read(os.environ | {DATABASE_URL: where}).log_level)
-    os.environ[ROOTS] = documents.storage_roots()
+    os.environ[ROOTS] = named_roots()
     database = Database(where, application_name="forebay daemon")
     local = LocalLauncher(database, documents.home() / "logs", concurrency)
     run_until_signalled(Daemon(database, local, agents=agents or None), patience=PATIENCE)

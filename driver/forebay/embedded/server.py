@@ -17,6 +17,7 @@ from psycopg.pq import PGconn, Ping
 from forebay.embedded import binaries, initdb, programs
 from forebay.embedded.binaries import Binaries, EmbeddedPostgresError
 from forebay.embedded.data_dir import DataDir
+from forebay.settings import text
 
 SUPERUSER = "forebay_admin"  # never the schema's name: "$user" leads every search_path
 DATABASE = "forebay"
@@ -37,13 +38,13 @@ class Status:
     dsn: str | None
 
 
-def default_data_dir() -> Path:
+def default_data_dir(environment: Mapping[str, str] = os.environ) -> Path:
     """Return where the embedded server of this user keeps its data; FOREBAY_HOME overrides."""
-    if home := os.environ.get("FOREBAY_HOME"):
+    if home := text(environment, "FOREBAY_HOME"):
         return Path(home).expanduser().absolute() / "pg"
     if os.geteuid() == 0:
         return Path("/var/lib/forebay/pg")
-    share = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    share = environment.get("XDG_DATA_HOME") or "~/.local/share"
     return Path(share).expanduser() / "forebay" / "pg"
 
 

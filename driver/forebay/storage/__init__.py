@@ -2,6 +2,15 @@
 
 from forebay.storage.folder import FolderStorage
 from forebay.storage.interface import CHUNK, Storage, StorageError
-from forebay.storage.roots import ROOTS, locate, roots
+from forebay.storage.roots import ROOTS, locate, named_roots, roots
 
-__all__ = ["CHUNK", "ROOTS", "FolderStorage", "Storage", "StorageError", "locate", "roots"]
+__all__ = [
+    "CHUNK",
+    "ROOTS",
+    "FolderStorage",
+    "Storage",
+    "StorageError",
+    "locate",
+    "named_roots",
+    "roots",
+]

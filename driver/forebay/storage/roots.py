@@ -14,6 +14,14 @@ ROOTS = "FOREBAY_STORAGE_ROOTS"
 """The setting: folders that documents are read from, separated as in PATH."""
 
 
+def named_roots(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the roots as the setting has them; unset, a folder below FOREBAY_HOME is the one."""
+    from forebay.embedded import default_data_dir
+
+    named = text(environment, ROOTS).strip(os.pathsep)
+    return named or str(default_data_dir(environment).parent / "documents")
+
+
 def roots(environment: Mapping[str, str] = os.environ) -> list[Storage]:
     """Return the storages that the setting names, in its order; raises MissingSettingError."""
     named = [root for root in text(environment, ROOTS).split(os.pathsep) if root]
