@@ -4,14 +4,12 @@ import gzip
 import json
 import socket
 import struct
-import sys
-import threading
-from contextlib import suppress
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any
 
+from forebay_lab.loopback import LoopbackServer
 from forebay_lab.model_server.faults import KINDS, Fault
 from forebay_lab.model_server.simulation import ConnectionLost, Response, Simulation
 
@@ -30,15 +28,15 @@ class ModelServer:
     def __init__(self, simulation: Simulation | None = None, port: int = 0) -> None:
         self.simulation = simulation or Simulation()
         handler = type("Handler", (_Handler,), {"simulation": self.simulation})
-        self._server = _Server(("127.0.0.1", port), handler)
+        self._server = LoopbackServer(port, handler)
 
     @property
     def base_url(self) -> str:
         """Where FOREBAY_MODEL_BASE_URL points to."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"{self._server.url}/v1"
 
     def __enter__(self) -> "ModelServer":
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        self._server.start()
         return self
 
     def __exit__(
@@ -48,42 +46,11 @@ class ModelServer:
         trace: TracebackType | None,
     ) -> None:
         self.simulation.hung.set()
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.stop()
 
     def serve(self) -> None:
         """Serve until interrupted."""
         self._server.serve_forever()
-
-
-class _Server(ThreadingHTTPServer):
-    """A thread a connection; closing it ends those that clients keep open."""
-
-    daemon_threads = True
-    request_queue_size = 1024
-
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
-        super().__init__(address, handler)
-        self._open: set[Any] = set()
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        self._open.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:
-        self._open.discard(request)
-        super().shutdown_request(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that break their connection off, and all of what is a bug."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
-    def server_close(self) -> None:
-        super().server_close()
-        for request in list(self._open):
-            with suppress(OSError):
-                request.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):

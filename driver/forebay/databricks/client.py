@@ -1,0 +1,42 @@
+"""The one way in which this package makes a client of the workspace: no call may take for long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from databricks.sdk import WorkspaceClient
+from databricks.sdk.core import Config
+
+import forebay
+
+HTTP_SECONDS = 10
+"""How long one request may take before it counts as lost."""
+
+RETRY_SECONDS = 20
+"""How long the SDK may try again before the call fails."""
+
+
+def workspace_client(
+    *, http_seconds: int = HTTP_SECONDS, retry_seconds: int = RETRY_SECONDS, **options: Any
+) -> WorkspaceClient:
+    """Return a client for the workspace that the SDK's own variables and profiles name.
+
+    `options` are those of the SDK's Config, such as host and token. The SDK tries again whatever it
+    takes to be passing, posts included: a call that must not happen twice carries a token of its
+    own. Raises ValueError where no credentials are found, and takes up to `retry_seconds` where the
+    workspace does not answer.
+    """
+    config = Config(
+        http_timeout_seconds=http_seconds,
+        retry_timeout_seconds=retry_seconds,
+        product="forebay",
+        product_version=forebay.__version__,
+        **options,
+    )
+    return WorkspaceClient(config=config)
+
+
+def is_on_databricks(environment: Mapping[str, str]) -> bool:
+    """Tell whether a workspace is named: the variables of an app, a job, or a person's own."""
+    return bool(environment.get("DATABRICKS_HOST") or environment.get("DATABRICKS_CONFIG_PROFILE"))

@@ -1,0 +1,253 @@
+"""The stand-in over HTTP: it finds the route, has faults befall it, and logs what was asked."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler
+from types import TracebackType
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from forebay_lab.loopback import LoopbackServer
+from forebay_lab.workspace.access import Access, Principal
+from forebay_lab.workspace.faults import Fault, Faults
+from forebay_lab.workspace.routing import Answer, ApiError, Area, Request, Route, route
+
+TOKEN = "stand-in-token"
+"""The personal access token of the workspace's first user, an admin."""
+
+WORKSPACE_ID = "7405607"
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """One request that came, and the status it was answered with; 0: the answer was lost."""
+
+    at: float
+    method: str
+    path: str
+    query: dict[str, str]
+    who: str | None
+    status: int
+
+
+class Workspace:
+    """Serve areas of the API while it is entered; `url` is DATABRICKS_HOST, `token` the token.
+
+    `now` gives epoch seconds and can be replaced, for tokens and times.
+    """
+
+    def __init__(
+        self,
+        areas: Sequence[Area] = (),
+        *,
+        port: int = 0,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self.now = now
+        self.token = TOKEN
+        self.access = Access(now=lambda: self.now())
+        self.access.add(Principal("ada@example.com", is_service=False, is_admin=True), TOKEN)
+        self.faults = Faults()
+        self.log: list[Logged] = []
+        self.closing = threading.Event()
+        self.areas: list[Area] = [_Platform(self), *areas]
+        self._routes: list[Route] = [one for area in self.areas for one in area.routes()]
+        handler = type("Handler", (_Handler,), {"workspace": self})
+        self._server = LoopbackServer(port, handler)
+
+    @property
+    def url(self) -> str:
+        """Where the workspace is."""
+        return self._server.url
+
+    def add(self, area: Area) -> None:
+        """Serve another area."""
+        self.areas.append(area)
+        self._routes += area.routes()
+
+    def calls(self, method: str, path: str) -> list[Logged]:
+        """Return the requests that came for exactly this path."""
+        return [one for one in list(self.log) if (one.method, one.path) == (method, path)]
+
+    @contextmanager
+    def down(self) -> Iterator[None]:
+        """Have every request be answered with 503 for the block."""
+        fault = self.faults.add(Fault("status", times=None, retry_after=1))
+        try:
+            yield
+        finally:
+            self.faults.remove(fault)
+
+    def __enter__(self) -> Workspace:
+        self._server.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.closing.set()
+        self._server.stop()
+
+    def serve(self) -> None:
+        """Serve until interrupted."""
+        self._server.serve_forever()
+
+    def handle(self, request: Request) -> Answer:
+        """Answer a request, or raise ApiError."""
+        request.principal = self.access.who(request.headers)
+        for one in self._routes:
+            params = one.match(request.method, request.path)
+            if params is None:
+                continue
+            if request.principal is None and not one.is_open:
+                raise ApiError(401, "UNAUTHENTICATED", "Credential was not sent or was invalid.")
+            request.params = params
+            answer = one.handler(request)
+            return answer if isinstance(answer, Answer) else Answer(answer)
+        raise ApiError(404, "ENDPOINT_NOT_FOUND", f"No API found for '{request.path}'.")
+
+
+class _Platform(Area):
+    """What every workspace has: where to log in, and who one is."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    @route("GET", "/.well-known/databricks-config", is_open=True)
+    def config(self, request: Request) -> dict[str, str]:
+        return {
+            "oidc_endpoint": f"{request.base_url}/oidc",
+            "workspace_id": WORKSPACE_ID,
+            "account_id": "stand-in-account",
+            "cloud": "aws",
+        }
+
+    @route("GET", "/oidc/.well-known/oauth-authorization-server", is_open=True)
+    def authorization_server(self, request: Request) -> dict[str, str]:
+        return {
+            "authorization_endpoint": f"{request.base_url}/oidc/v1/authorize",
+            "token_endpoint": f"{request.base_url}/oidc/v1/token",
+        }
+
+    @route("POST", "/oidc/v1/token", is_open=True)
+    def token(self, request: Request) -> dict[str, Any]:
+        access = self._workspace.access
+        token = access.log_in(request.headers.get("authorization", ""))
+        if token is None:
+            raise ApiError(401, "invalid_client", "Client authentication failed")
+        return {
+            "access_token": token,
+            "token_type": "Bearer",
+            "expires_in": int(access.token_seconds),
+        }
+
+    @route("GET", "/api/2.0/preview/scim/v2/Me")
+    def me(self, request: Request) -> dict[str, Any]:
+        assert request.principal is not None
+        return {"id": request.principal.name, "userName": request.principal.name, "active": True}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    workspace: Workspace
+
+    def _answer(self) -> None:
+        split = urlsplit(self.path)
+        length = int(self.headers.get("content-length") or 0)
+        request = Request(
+            method=self.command,
+            path=split.path,
+            query=dict(parse_qsl(split.query, keep_blank_values=True)),
+            headers={name.lower(): value for name, value in self.headers.items()},
+            body=_Body(self.rfile, length),
+            length=length,
+            base_url=self.workspace.url,
+        )
+        fault = self.workspace.faults.take(request.method, request.path)
+        if fault and fault.kind == "slow":
+            self.workspace.closing.wait(fault.seconds)
+        if fault and fault.kind == "reset":
+            self._log(request, 0)
+            return self._break()
+        answer = _refused(fault) if fault and fault.kind == "status" else self._handled(request)
+        if fault and fault.kind == "hang":
+            self.workspace.closing.wait(fault.seconds)
+        if fault and fault.kind == "lost":
+            self._log(request, 0)
+            return self._break()
+        self._log(request, answer.status)
+        while request.body.read(1 << 16):
+            pass  # what nobody read would be taken for the next request
+        return self._send(answer)
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = _answer  # noqa: N815
+
+    def _handled(self, request: Request) -> Answer:
+        try:
+            return self.workspace.handle(request)
+        except ApiError as error:
+            body = {"error_code": error.code, "message": error.message}
+            return Answer(body, error.status, error.headers)
+
+    def _log(self, request: Request, status: int) -> None:
+        who = request.principal.name if request.principal else None
+        self.workspace.log.append(
+            Logged(time.time(), request.method, request.path, dict(request.query), who, status)
+        )
+
+    def _send(self, answer: Answer) -> None:
+        content = json.dumps(answer.body).encode() if answer.chunks is None else b""
+        headers = {"content-type": "application/json", "content-length": str(len(content))}
+        if answer.status == 204:
+            content, headers = b"", {}
+        headers |= {name.lower(): value for name, value in answer.headers.items()}
+        try:
+            self.send_response(answer.status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                for chunk in [content] if answer.chunks is None else answer.chunks:
+                    self.wfile.write(chunk)
+        except OSError:
+            self.close_connection = True  # nobody waits for it any more
+
+    def _break(self) -> None:
+        self.close_connection = True
+        linger = struct.pack("ii", 1, 0)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the workspace keeps a log."""
+
+
+class _Body:
+    """The body of a request, and nothing beyond it."""
+
+    def __init__(self, stream: Any, length: int) -> None:
+        self._stream = stream
+        self._left = length
+
+    def read(self, size: int = -1) -> bytes:
+        wanted = self._left if size < 0 else min(size, self._left)
+        chunk: bytes = self._stream.read(wanted) if wanted else b""
+        self._left = self._left - len(chunk) if chunk else 0
+        return chunk
+
+
+def _refused(fault: Fault) -> Answer:
+    headers = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
+    return Answer({"error_code": fault.code, "message": fault.message}, fault.status, headers)

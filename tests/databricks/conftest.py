@@ -1,0 +1,29 @@
+"""Fixtures: a stand-in workspace of the test's own, and the real SDK's client of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from databricks.sdk import WorkspaceClient
+from databricks.sdk.core import Config
+
+from forebay_lab.workspace import Workspace
+
+
+@pytest.fixture
+def workspace() -> Iterator[Workspace]:
+    """Serve a stand-in without areas: a test adds those that it needs."""
+    with Workspace() as served:
+        yield served
+
+
+@pytest.fixture
+def client(workspace: Workspace) -> Callable[..., WorkspaceClient]:
+    """Return a function that makes a client: its options are those of the SDK's Config."""
+
+    def make(**options: object) -> WorkspaceClient:
+        options = {"token": workspace.token, "retry_timeout_seconds": 5} | options
+        return WorkspaceClient(config=Config(host=workspace.url, **options))
+
+    return make
