@@ -1,0 +1,164 @@
+"""Read-only SQL on a warehouse: one statement, sent, waited for in bounded time, and read whole.
+
+The SDK sends a post again when its answer is lost, and a statement may then run twice: what is sent
+here must change nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
+
+from databricks.sdk import WorkspaceClient
+from databricks.sdk.service.sql import (
+    Disposition,
+    ExecuteStatementRequestOnWaitTimeout,
+    Format,
+    ResultData,
+    StatementParameterListItem,
+    StatementResponse,
+    StatementState,
+)
+
+WAREHOUSE = "FOREBAY_WAREHOUSE_ID"
+"""The setting that names the SQL warehouse."""
+
+SECONDS = 300
+"""How long a statement may take, a warehouse that has to start included."""
+
+WAIT = "5s"  # the least that the API takes: well below the client's bound for one request
+FIRST_POLL, LONGEST_POLL = 0.2, 5.0
+
+ENDED = {
+    StatementState.SUCCEEDED,
+    StatementState.FAILED,
+    StatementState.CANCELED,
+    StatementState.CLOSED,
+}
+
+Row = dict[str, str | None]
+Parameter = str | int | Decimal | date | datetime | bool | None
+
+
+class StatementFailed(Exception):
+    """The warehouse could not carry a statement out: its sentence, `code` and `sql_state`."""
+
+    def __init__(self, message: str, code: str | None = None, sql_state: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.sql_state = sql_state
+
+
+def query(
+    client: WorkspaceClient,
+    warehouse_id: str,
+    sql: str,
+    parameters: Mapping[str, Parameter] | None = None,
+    *,
+    seconds: float = SECONDS,
+) -> list[Row]:
+    """Return all rows of a read-only statement: by column, each value as a string, or None.
+
+    `sql` names its parameters `:name`. Raises StatementFailed when it failed, was cancelled or has
+    more rows than an answer holds, TimeoutError when it took longer than `seconds`, and the SDK's
+    errors. One that is given up is cancelled, as far as the workspace can be reached.
+    """
+    until = time.monotonic() + seconds
+    response = client.statement_execution.execute_statement(
+        sql,
+        warehouse_id,
+        wait_timeout=WAIT,
+        on_wait_timeout=ExecuteStatementRequestOnWaitTimeout.CONTINUE,
+        disposition=Disposition.INLINE,
+        format=Format.JSON_ARRAY,
+        parameters=[_parameter(name, value) for name, value in (parameters or {}).items()],
+    )
+    response = _ended(client, response, until)
+    _require_success(response)
+    return _rows(client, response, until)
+
+
+def _ended(client: WorkspaceClient, response: StatementResponse, until: float) -> StatementResponse:
+    statement_id = _id(response)
+    pause = FIRST_POLL
+    try:
+        while not (response.status and response.status.state in ENDED):
+            _require_time(until)
+            time.sleep(max(0.0, min(pause, until - time.monotonic())))
+            pause = min(2 * pause, LONGEST_POLL)
+            response = client.statement_execution.get_statement(statement_id)
+    except BaseException:
+        with contextlib.suppress(Exception):  # what made us give up is what the caller has to know
+            client.statement_execution.cancel_execution(statement_id)
+        raise
+    return response
+
+
+def _require_success(response: StatementResponse) -> None:
+    status = response.status
+    assert status is not None
+    assert status.state is not None
+    if status.state is not StatementState.SUCCEEDED:
+        code = status.error.error_code.value if status.error and status.error.error_code else None
+        message = status.error.message if status.error else None
+        told = message or f"The statement ended as {status.state.value}."
+        raise StatementFailed(told, code, status.sql_state)
+    if response.manifest and response.manifest.truncated:
+        raise StatementFailed("The result is larger than what the warehouse may answer with.")
+
+
+def _rows(client: WorkspaceClient, response: StatementResponse, until: float) -> list[Row]:
+    schema = response.manifest.schema if response.manifest else None
+    names = [column.name or "" for column in (schema.columns if schema else None) or []]
+    rows: list[Row] = []
+    chunk: ResultData | None = response.result
+    while chunk is not None:
+        rows += [dict(zip(names, values, strict=True)) for values in chunk.data_array or []]
+        if chunk.next_chunk_index is None:
+            break
+        _require_time(until)
+        chunk = client.statement_execution.get_statement_result_chunk_n(
+            _id(response), chunk.next_chunk_index
+        )
+    expected = response.manifest.total_row_count if response.manifest else None
+    if expected is not None and expected != len(rows):
+        raise StatementFailed(f"The warehouse told of {expected} rows and answered {len(rows)}.")
+    return rows
+
+
+def _id(response: StatementResponse) -> str:
+    if response.statement_id is None:
+        raise StatementFailed("The warehouse did not say how the statement is called.")
+    return response.statement_id
+
+
+def _require_time(until: float) -> None:
+    if time.monotonic() >= until:
+        raise TimeoutError("The SQL warehouse did not answer in time.")
+
+
+def _parameter(name: str, value: Parameter) -> StatementParameterListItem:
+    """Return a parameter with its SQL type; a datetime is aware."""
+    kinds: list[tuple[type, str]] = [
+        (bool, "BOOLEAN"),
+        (int, "BIGINT"),
+        (Decimal, "DECIMAL(38,18)"),
+        (datetime, "TIMESTAMP"),
+        (date, "DATE"),
+        (str, "STRING"),
+    ]
+    kind = next((sql for python, sql in kinds if isinstance(value, python)), "STRING")
+    return StatementParameterListItem(name=name, value=_text(value), type=kind)
+
+
+def _text(value: Parameter) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, date):
+        return value.isoformat()
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
