@@ -36,6 +36,7 @@ to forebay_operator;
 -- viewer: sees everything but documents and results
 grant execute on function
 forebay.task_counts, forebay.metrics, forebay.metric_series, forebay.cost_by,
+forebay.cost_summary, forebay.cost_sources, forebay.customer_costs, forebay.shared_costs,
 forebay.list_tasks, forebay.task_detail, forebay.explain_task,
 forebay.batch_progress, forebay.agent_status, forebay.quota_status, forebay.customer_status,
 forebay.list_prices, forebay.health,
@@ -52,6 +53,7 @@ to forebay_reader;
 -- upkeep: what a timer calls
 grant execute on function
 forebay.sweep, forebay.attempts_to_cost, forebay.record_compute_usage,
+forebay.begin_bill, forebay.runs_to_bill,
 forebay.uploads_to_clean, forebay.uploads_cleaned,
 forebay.collect_announcements, forebay.announcement_sent
 to forebay_upkeep;

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import typing
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from types import NoneType, UnionType
 from typing import Any
@@ -32,6 +32,7 @@ FIELD_TYPES: dict[Any, set[str]] = {
     bool: {"boolean"},
     float: {"double precision"},
     Decimal: {"numeric"},
+    date: {"date"},
     datetime: {"timestamp with time zone"},
     timedelta: {"interval"},
     UUID: {"uuid"},

@@ -29,8 +29,8 @@ begin
     end if;
     return query
     select
-        line.key, line.tasks, line.ended, line.measured, line.priced, line.costed, line.input_tokens, line.output_tokens,
-        line.cached_tokens, line.llm_usd, line.compute_usd
+        line.key, line.tasks, line.ended, line.measured, line.priced, line.costed, line.provisional,
+        line.input_tokens, line.output_tokens, line.cached_tokens, line.llm_usd, line.compute_usd
     from (
         select
             case p_dimension
@@ -40,7 +40,8 @@ begin
             end as key,
             sum(c.tasks)::bigint as tasks, sum(c.ended_attempts)::bigint as ended,
             sum(c.measured_attempts)::bigint as measured, sum(c.priced_attempts)::bigint as priced,
-            sum(c.costed_attempts)::bigint as costed, sum(c.input_tokens)::bigint as input_tokens,
+            sum(c.costed_attempts)::bigint as costed,
+            sum(c.provisional_attempts)::bigint as provisional, sum(c.input_tokens)::bigint as input_tokens,
             sum(c.output_tokens)::bigint as output_tokens, sum(c.cached_tokens)::bigint as cached_tokens,
             sum(c.llm_usd) as llm_usd, sum(c.compute_usd) as compute_usd
         from forebay._cells(

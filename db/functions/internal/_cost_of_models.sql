@@ -16,6 +16,9 @@ select
     count(distinct a.attempt_id) filter (where a.finished_at is not null and a.is_usage_known),
     count(distinct a.attempt_id) filter (where a.finished_at is not null and a.is_cost_known),
     count(distinct a.attempt_id) filter (where a.finished_at is not null and a.compute_usd is not null),
+    count(distinct a.attempt_id) filter (
+        where a.finished_at is not null and a.compute_usd is not null and not a.is_compute_final
+    ),
     coalesce(sum(u.input_tokens), 0)::bigint, coalesce(sum(u.output_tokens), 0)::bigint,
     coalesce(sum(u.cached_tokens), 0)::bigint, coalesce(sum(u.usd), 0), null::numeric
 from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t

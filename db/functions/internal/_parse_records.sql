@@ -30,18 +30,24 @@ begin
             p_source, forebay._json_name(v_document, 'record_id', 500), forebay._json_integer(v_document, 'attempt_id'),
             forebay._json_number(v_document, 'usd'), forebay._json_number(v_document, 'seconds'),
             forebay._json_time(v_document, 'started_at'), forebay._json_time(v_document, 'ended_at'),
-            coalesce(forebay._json_boolean(v_document, 'is_final'), true), p_now
+            coalesce(forebay._json_boolean(v_document, 'is_final'), true), p_now,
+            forebay._json_name(v_document, 'product', 200)
         )::forebay.compute_usage;
         if v_record.record_id is null or v_record.usd is null then
             raise exception '"record_id" and "usd" are required' using errcode = '22023';
         end if;
-        if v_record.usd < 0 or v_record.seconds < 0 then
-            raise exception '"usd" and "seconds" must not be negative' using errcode = '22023';
+        if (v_record.usd < 0 and p_source = 'local') or v_record.seconds < 0 then
+            raise exception '"seconds", and the "usd" of an estimate, must not be negative' using errcode = '22023';
+        end if;
+        if v_record.product is not null and v_record.attempt_id is not null then
+            raise exception 'what has a "product" is shared, and has no "attempt_id"' using errcode = '22023';
         end if;
         v_records := v_records || v_record;
     end loop;
     select max(r.place)::integer into v_ordinal
-    from unnest(v_records) with ordinality as r (source, record_id, attempt_id, usd, seconds, started_at, ended_at, is_final, recorded_at, place)
+    from unnest(v_records) with ordinality as r (
+        source, record_id, attempt_id, usd, seconds, started_at, ended_at, is_final, recorded_at, product, place
+    )
     group by r.record_id
     having count(*) > 1
     limit 1;

@@ -12,8 +12,9 @@ as $function$
 -- Record what machines cost, from a source such as a bill; the same record again replaces its numbers.
 --
 -- p_rows is an array of objects: record_id (required, names the record at its source), usd (required), attempt_id, seconds,
--- started_at, ended_at, is_final (true unless the source may still change it). Without an attempt, or with one that does
--- not exist, a record is kept and attributed to nothing. Several records of an attempt are added up, but only those of one source: what
+-- started_at, ended_at, is_final (true unless the source may still change it), product (what was paid for, of a cost that
+-- no run has to itself). usd may be negative, as corrections of a bill are. Without an attempt, or with one that does not
+-- exist, a record is kept and attributed to nothing. Several records of an attempt are added up, but only those of one source: what
 -- 'local' estimates gives way to any other. p_as_of (null: now) is as of when the source was read.
 --
 -- Returns    how many records were new, or had changed
@@ -49,18 +50,19 @@ begin
     with recorded as (
         insert into forebay.compute_usage as c
         select
-            r.source, r.record_id, a.attempt_id, r.usd, r.seconds, r.started_at, r.ended_at, r.is_final, r.recorded_at
+            r.source, r.record_id, a.attempt_id, r.usd, r.seconds, r.started_at, r.ended_at, r.is_final, r.recorded_at,
+            r.product
         from unnest(v_records) as r
         left join forebay.task_attempts as a on a.attempt_id = r.attempt_id
         order by r.record_id collate "C"
         on conflict (source, record_id) do update set
             attempt_id = excluded.attempt_id, usd = excluded.usd, seconds = excluded.seconds,
             started_at = excluded.started_at, ended_at = excluded.ended_at, is_final = excluded.is_final,
-            recorded_at = excluded.recorded_at
-        where (c.attempt_id, c.usd, c.seconds, c.started_at, c.ended_at, c.is_final)
+            recorded_at = excluded.recorded_at, product = excluded.product
+        where (c.attempt_id, c.usd, c.seconds, c.started_at, c.ended_at, c.is_final, c.product)
             is distinct from (
                 excluded.attempt_id, excluded.usd, excluded.seconds, excluded.started_at, excluded.ended_at,
-                excluded.is_final
+                excluded.is_final, excluded.product
             )
         returning 1
     )

@@ -15,14 +15,16 @@ create or replace function forebay.cost_by(
     set plan_cache_mode = force_custom_plan
     set jit = off
 as $function$
--- Say what tasks cost by task, agent, customer, batch, model or day; p_from and p_to are half-open, on created_at.
+-- Say what tasks cost by task, agent, customer, batch, model, day or try; p_from and p_to are half-open, on created_at.
 --
 -- Agents, customers and days (UTC, of creation) come from the rollups, and are quick over any range. Tasks, batches and
 -- models are added up from the tasks of the range themselves, so give a range. By model, the calls of the source that counts
--- are added up, and the attempts are those that called it; compute_usd is null there.
+-- are added up, and the attempts are those that called it; compute_usd is null there. By try, a line says what first
+-- tries cost (first), and what those cost that came after an attempt that failed, was lost, or ended otherwise
+-- (after_failed, after_lost, ...).
 --
--- Returns    at most p_limit rows, the dearest first; days from the latest on. key null: no customer, batch or model
--- Errors     22023  p_dimension is none of the six, p_limit is not from 1 to 10,000, or a status does not exist
+-- Returns    at most p_limit rows, the dearest first; days from the latest on, tries from the first on. key null: no customer, batch or model
+-- Errors     22023  p_dimension is none of the seven, p_limit is not from 1 to 10,000, or a status does not exist
 --            QF301  no such agent
 -- Called by  forebay_viewer
 declare
@@ -44,6 +46,7 @@ begin
             select
                 case p_dimension when 'task' then t.task_id else t.batch_id end::text, count(*), sum(t.ended_attempts),
                 sum(t.measured_attempts), sum(t.priced_attempts), sum(t.costed_attempts),
+                sum(t.provisional_attempts),
                 sum(t.used_input_tokens)::bigint, sum(t.used_output_tokens)::bigint, sum(t.used_cached_tokens)::bigint,
                 sum(t.cost_usd), sum(t.compute_usd)
             from forebay._matching_tasks(v_from, v_to, p_statuses, p_agents, p_customers) as t
@@ -55,11 +58,16 @@ begin
             select * from forebay._cost_of_models(v_from, v_to, p_statuses, p_agents, p_customers) as line
             order by line.llm_usd desc, line.key
             limit p_limit;
+        when 'try' then
+            return query
+            select * from forebay._cost_of_tries(v_from, v_to, p_statuses, p_agents, p_customers) as line
+            order by line.key <> 'first', line.llm_usd + line.compute_usd desc, line.key
+            limit p_limit;
         else
             raise exception 'nothing is added up by "%"', left(p_dimension, 60)
-                using errcode = '22023', hint = 'Dimensions: task, agent, customer, batch, model, day.';
+                using errcode = '22023', hint = 'Dimensions: task, agent, customer, batch, model, day, try.';
     end case;
 end;
 $function$;
 
-comment on function forebay.cost_by is 'Say what tasks cost by task, agent, customer, batch, model or day; p_from and p_to are half-open, on created_at.';
+comment on function forebay.cost_by is 'Say what tasks cost by task, agent, customer, batch, model, day or try; p_from and p_to are half-open, on created_at.';

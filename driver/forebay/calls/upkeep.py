@@ -8,13 +8,15 @@ from uuid import UUID
 
 from forebay.calls._call import AnyConnection, Integer, JsonList, stored
 from forebay.calls.worker import sweep
-from forebay.rows import Announcement, AttemptToCost, UploadToClean
+from forebay.rows import Announcement, AttemptToCost, BillReading, RunToBill, UploadToClean
 
 __all__ = [
     "announcement_sent",
     "attempts_to_cost",
+    "begin_bill",
     "collect_announcements",
     "record_compute_usage",
+    "runs_to_bill",
     "sweep",
     "uploads_cleaned",
     "uploads_to_clean",
@@ -42,6 +44,34 @@ def attempts_to_cost(connection: AnyConnection, *, limit: Integer = 1000) -> lis
 
 
 @stored
+def begin_bill(
+    connection: AnyConnection,
+    *,
+    source: str = "billing",
+    overlap: timedelta = timedelta(days=3),
+) -> BillReading:
+    """Say which rows of a bill are to be read; one row.
+
+    Record all of them, then call `record_compute_usage` with `began_at` as `as_of`.
+    """
+
+
+@stored
+def runs_to_bill(
+    connection: AnyConnection,
+    *,
+    run_ids: Sequence[str] | None = None,
+    source: str = "billing",
+    after_attempt_id: int = 0,
+    limit: Integer = 1000,
+) -> list[RunToBill]:
+    """Return our runs among these, by attempt; None: those of which a bill may tell other things.
+
+    The next page is after the last `attempt_id`.
+    """
+
+
+@stored
 def record_compute_usage(
     connection: AnyConnection,
     *,
@@ -52,7 +82,8 @@ def record_compute_usage(
     """Record what machines cost, and return how many records were new or had changed.
 
     A row is `record_id`, `usd`, and as far as known `attempt_id`, `seconds`, `started_at`,
-    `ended_at`, `is_final`. What the source `local` says gives way to any other.
+    `ended_at`, `is_final`; a cost that no run has to itself has a
+    `product` instead. What the source `local` says gives way to any other.
     """
 
 

@@ -17,6 +17,9 @@ from forebay.rows import (
     BatchProgress,
     BatchSummary,
     CostLine,
+    CostSource,
+    CostSummary,
+    CustomerCost,
     CustomerState,
     Gauge,
     HealthReport,
@@ -24,6 +27,7 @@ from forebay.rows import (
     MetricsReport,
     Price,
     QuotaState,
+    SharedCost,
     TableSize,
     TaskCount,
     TaskDetail,
@@ -84,7 +88,51 @@ def cost_by(
     customers: Sequence[str] | None = None,
     limit: Integer = 100,
 ) -> list[CostLine]:
-    """Return what a task, agent, customer, batch, model or day cost, the dearest first."""
+    """Return what a task, agent, customer, batch, model, day or try cost, the dearest first."""
+
+
+@stored
+def cost_summary(
+    connection: AnyConnection,
+    *,
+    from_: datetime | None = None,
+    to: datetime | None = None,
+    statuses: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    customers: Sequence[str] | None = None,
+) -> CostSummary:
+    """Say what tasks cost together, and what one costs; first tries and retries apart."""
+
+
+@stored
+def cost_sources(
+    connection: AnyConnection,
+    *,
+    from_: datetime | None = None,
+    to: datetime | None = None,
+    statuses: Sequence[str] | None = None,
+    agents: Sequence[str] | None = None,
+    customers: Sequence[str] | None = None,
+) -> list[CostSource]:
+    """Say which source the figures of `cost_summary` are from, and how it knows them."""
+
+
+@stored
+def customer_costs(
+    connection: AnyConnection,
+    *,
+    from_: datetime,
+    to: datetime,
+    customers: Sequence[str] | None = None,
+) -> list[CustomerCost]:
+    """Return what tasks created in a range cost, by customer and agent; None comes last."""
+
+
+@stored
+def shared_costs(
+    connection: AnyConnection, *, from_: datetime | None = None, to: datetime | None = None
+) -> list[SharedCost]:
+    """Return what no run has to itself, such as warehouses, by product, the dearest first."""
 
 
 @stored

@@ -1,7 +1,7 @@
 """The rows of the measures: what tasks used, cost and took."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 
@@ -65,7 +65,10 @@ class MetricPoint:
 
 @dataclass(frozen=True, slots=True)
 class CostLine:
-    """A row of `cost_by`; key None: tasks without one. compute_usd is None by model."""
+    """A row of `cost_by`; key None: tasks without one. compute_usd is None by model.
+
+    Of `costed_attempts` the cost of `provisional_attempts` may still change.
+    """
 
     key: str | None
     tasks: int
@@ -73,6 +76,7 @@ class CostLine:
     measured_attempts: int
     priced_attempts: int
     costed_attempts: int
+    provisional_attempts: int
     input_tokens: int
     output_tokens: int
     cached_tokens: int
@@ -91,3 +95,123 @@ class AttemptToCost:
     run_id: str | None
     started_at: datetime
     finished_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class BillReading:
+    """The row of `begin_bill`: rows that came on that day (UTC) or later are to be read.
+
+    None: none are. What ran until `settled_until` is final.
+    """
+
+    day: date | None
+    began_at: datetime
+    settled_until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RunToBill:
+    """A row of `runs_to_bill`: an attempt whose run a bill may tell of.
+
+    `is_settled`: it ended so long ago that all rows should be there.
+    """
+
+    attempt_id: int
+    run_id: str
+    started_at: datetime
+    finished_at: datetime | None
+    is_settled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CostSummary:
+    """The row of `cost_summary`: sums are of what is known; llm is calls, compute machines.
+
+    Medians and 95th percentiles are those of one task, over the `llm_tasks`, `compute_tasks` and
+    `whole_tasks` that are over and whose cost is known; None without such a task.
+    """
+
+    tasks: int
+    ended_attempts: int
+    measured_attempts: int
+    priced_attempts: int
+    costed_attempts: int
+    provisional_attempts: int
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    pages: Decimal
+    llm_usd: Decimal
+    compute_usd: Decimal
+    provisional_usd: Decimal
+    is_final: bool
+    first_tries: int
+    first_llm_usd: Decimal
+    first_compute_usd: Decimal
+    retries: int
+    retry_llm_usd: Decimal
+    retry_compute_usd: Decimal
+    llm_tasks: int
+    llm_median: Decimal | None
+    llm_p95: Decimal | None
+    compute_tasks: int
+    compute_median: Decimal | None
+    compute_p95: Decimal | None
+    whole_tasks: int
+    whole_median: Decimal | None
+    whole_p95: Decimal | None
+    as_of: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class CostSource:
+    """A row of `cost_sources`: how much of a part (llm, compute) which source told, and how.
+
+    `usd` is None where it is unknown.
+    """
+
+    part: str
+    source: str | None
+    basis: str
+    attempts: int
+    usd: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class CustomerCost:
+    """A row of `customer_costs`; customer None: tasks of none.
+
+    The six amounts hold nothing twice: calls and machines (final, provisional) of first tries and
+    of retries.
+    """
+
+    customer: str | None
+    agent: str
+    tasks: int
+    ended_attempts: int
+    measured_attempts: int
+    priced_attempts: int
+    costed_attempts: int
+    provisional_attempts: int
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int
+    pages: Decimal
+    llm_usd: Decimal
+    retry_llm_usd: Decimal
+    compute_usd: Decimal
+    retry_compute_usd: Decimal
+    provisional_usd: Decimal
+    retry_provisional_usd: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCost:
+    """A row of `shared_costs`: what no run has to itself, by product as the bill calls it."""
+
+    source: str
+    product: str
+    usd: Decimal
+    is_final: bool
+    from_at: datetime | None
+    to_at: datetime | None

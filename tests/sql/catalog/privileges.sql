@@ -31,12 +31,13 @@ select results_eq(
             'batch_explanations batch_outlook batch_results batch_tasks cancel_batch drop_upload enqueue enqueue_many '
             || 'finish_upload list_uploads open_batch open_upload own_batches retry_batch schema_version server_time '
             || 'submit_uploads'),
-        ('upkeep', 'announcement_sent attempts_to_cost collect_announcements record_compute_usage schema_version '
-            || 'server_time sweep uploads_cleaned uploads_to_clean'),
-        ('viewer', 'agent_status batch_progress cost_by count_matching customer_status explain_task health '
+        ('upkeep', 'announcement_sent attempts_to_cost begin_bill collect_announcements record_compute_usage runs_to_bill '
+            || 'schema_version server_time sweep uploads_cleaned uploads_to_clean'),
+        ('viewer', 'agent_status batch_progress cost_by cost_sources cost_summary count_matching customer_costs customer_status '
+            || 'explain_task health '
             || 'list_attempts list_audit list_batches list_prices list_tasks metric_series metrics monitoring '
-            || 'quota_status schema_version server_time table_sizes task_counts task_detail'),
-        ('worker', 'adopt dequeue observe_run record_run release renew_leases runs_to_cancel '
+            || 'quota_status schema_version server_time shared_costs table_sizes task_counts task_detail'),
+        ('worker', 'adopt dequeue observe_launcher observe_run record_run release renew_leases runs_to_cancel '
             || 'schema_version server_time sweep') $$,
     'each role may call the functions of its folder'
 );

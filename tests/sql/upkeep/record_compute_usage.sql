@@ -1,6 +1,6 @@
 -- record_compute_usage: a record counts once, and the same record again replaces its numbers.
 begin;
-select plan(23);
+select plan(29);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -88,15 +88,42 @@ select throws_like(
     'a bad record is named'
 );
 select throws_like(
-    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": -1}]') $$, 'record 1: %negative', 'no cost is negative'
+    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": -1}]') $$, 'record 1: %negative', 'no estimate is negative'
 );
 select throws_like(
     $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": 1}, {"record_id": "x", "usd": 2}]') $$,
     'record 2: it is there twice',
     'nor is a record there twice'
 );
+select throws_like(
+    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": 1, "seconds": -1}]', 'bill') $$, 'record 1: %negative',
+    'nor are seconds'
+);
+select throws_like(
+    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": 1, "attempt_id": 101, "product": "SQL"}]', 'bill') $$,
+    'record 1: %shared%', 'what is shared is no attempt''s'
+);
 set local role forebay_owner;
 select is_empty($$ select * from forebay.compute_usage where record_id = 'x' $$, 'and nothing is half-done');
+set local role forebay_upkeep;
+select is(
+    forebay.record_compute_usage(
+        '[{"record_id": "c", "attempt_id": 101, "usd": "-0.000000000000000001"}, {"record_id": "s", "usd": 3, "product": "SQL"}]',
+        'bill'
+    ),
+    2,
+    'a bill may take something back, and tell of what no run has to itself'
+);
+select is(
+    forebay.record_compute_usage('[{"record_id": "s", "usd": 3, "product": "SQL"}]', 'bill'), 0, 'which a reload does not change'
+);
+select is(
+    forebay.record_compute_usage('[{"record_id": "s", "usd": 3, "product": "APPS"}]', 'bill'), 1, 'and another product does'
+);
+set local role forebay_owner;
+select results_eq(
+    $$ select compute_usd from told $$, $$ values (0.249999999999999999), (9::numeric) $$, 'to the last digit'
+);
 select only_callable_by('{upkeep}', $$ select forebay.record_compute_usage('[]') $$);
 select finish();
 rollback;

@@ -1,6 +1,6 @@
--- cost_by: what tasks cost, by each of six dimensions.
+-- cost_by: what tasks cost, by each of seven dimensions.
 begin;
-select plan(15);
+select plan(17);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -41,8 +41,8 @@ select results_eq(
 );
 select results_eq(
     $$ select * from forebay.cost_by('agent') $$,
-    $$ values ('b', 2::bigint, 1::bigint, 1::bigint, 0::bigint, 0::bigint, 1005::bigint, 105::bigint, 0::bigint,
-        3::numeric, 0::numeric), ('a', 2, 2, 2, 2, 1, 130, 13, 50, 0.6, 0.05) $$,
+    $$ values ('b', 2::bigint, 1::bigint, 1::bigint, 0::bigint, 0::bigint, 0::bigint, 1005::bigint, 105::bigint, 0::bigint,
+        3::numeric, 0::numeric), ('a', 2, 2, 2, 2, 1, 0, 130, 13, 50, 0.6, 0.05) $$,
     'agents, with how much of it is known'
 );
 select results_eq(
@@ -86,6 +86,38 @@ select results_eq(
     'the filters all hold'
 );
 select results_eq($$ select key from forebay.cost_by('task', p_limit => 1) $$, array['4'], 'no more rows than p_limit');
+set local role forebay_owner;
+select given($$
+    select forebay.enqueue('a', '{}'), forebay.enqueue('a', '{}');
+    select forebay.dequeue('w', '{a}', 2);
+    select forebay.report_usage(attempt_id, '{"call_id": "1", "cost_usd": 0.01, "input_tokens": 1, "output_tokens": 1}')
+    from forebay.task_attempts where task_id in (5, 6);
+    select forebay.fail(attempt_id, '{"kind": "timeout", "message": "late"}', true) from forebay.task_attempts where task_id = 5;
+    update forebay.task_attempts set lease_expires_at = noon() where task_id = 6;
+    select forebay.sweep()
+$$);
+select at_time('3 days');
+select given($$
+    select forebay.dequeue('w', '{a}', 2);
+    select forebay.report_usage(attempt_id, '{"call_id": "1", "cost_usd": 0.02, "input_tokens": 1, "output_tokens": 1}')
+    from forebay.task_attempts where attempt_no = 2;
+    select forebay.record_compute_usage(jsonb_agg(jsonb_build_object(
+        'record_id', attempt_id::text, 'attempt_id', attempt_id, 'usd', 0.004, 'is_final', false
+    ))) from forebay.task_attempts where task_id = 6
+$$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select key, tasks, ended_attempts, costed_attempts, provisional_attempts, llm_usd, compute_usd
+    from forebay.cost_by('try', noon('1 h')) $$,
+    $$ values ('first', 3::bigint, 2::bigint, 1::bigint, 1::bigint, 3.02, 0.004), ('after_lost', 1, 0, 0, 0, 0.02, 0.004),
+        ('after_failed', 1, 0, 0, 0, 0.02, 0) $$,
+    'first tries, and retries by what made them necessary'
+);
+select results_eq(
+    $$ select sum(llm_usd), sum(compute_usd) from forebay.cost_by('try') $$,
+    $$ select sum(llm_usd), sum(compute_usd) from forebay.cost_by('agent') $$,
+    'they add up to what the agents cost'
+);
 select throws_ok($$ select forebay.cost_by('weather') $$, '22023', null, 'a dimension is known');
 select throws_ok($$ select forebay.cost_by(null) $$, '22023', null, 'and given');
 select throws_ok($$ select forebay.cost_by('task', p_limit => null) $$, '22023', null, 'p_limit is not null');

@@ -1,0 +1,22 @@
+-- Drop what 0011 added. The functions that use it must be gone, and those of the release before applied again after it.
+--
+-- Fails where compute_usage holds amounts below zero: corrections of a bill, which no older release can hold.
+
+drop type
+forebay.cost_line, forebay.bill_reading, forebay.run_to_bill, forebay.cost_summary, forebay.cost_source,
+forebay.customer_cost, forebay.shared_cost;
+drop index forebay.compute_usage_provisional, forebay.compute_usage_shared;
+delete from forebay.compute_usage
+where product is not null;
+alter table forebay.compute_usage
+drop column product,
+drop constraint compute_usage_seconds_not_negative,
+drop constraint compute_usage_estimate_not_negative,
+add constraint compute_usage_not_negative check (usd >= 0 and seconds >= 0);
+alter table forebay.installation
+drop column billing_latency;
+create type forebay.cost_line as (
+    key text, tasks bigint, ended_attempts bigint, measured_attempts bigint, priced_attempts bigint,
+    costed_attempts bigint, input_tokens bigint, output_tokens bigint, cached_tokens bigint, llm_usd numeric,
+    compute_usd numeric
+);

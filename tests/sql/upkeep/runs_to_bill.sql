@@ -1,0 +1,54 @@
+-- runs_to_bill: which runs are ours, and of which a bill may still tell something else.
+begin;
+select plan(12);
+select stop_clock();
+set local role forebay_owner;
+select given($$
+    select forebay.register_agent('here'), forebay.register_agent('jobs', 'lakeflow', p_job_id => 7);
+    select forebay.enqueue('here', '{}') from generate_series(1, 1);
+    select forebay.enqueue('jobs', '{}') from generate_series(1, 3);
+    select forebay.dequeue('w', '{here}', 1);
+    select forebay.dequeue('w', '{jobs}', 3);
+    select forebay.record_run(101, '41'), forebay.record_run(102, '42'), forebay.record_run(103, '43');
+    select forebay.complete(102, '{}')
+$$);
+set local role forebay_upkeep;
+select results_eq(
+    $$ select * from forebay.runs_to_bill('{42,43,41,99}') $$,
+    $$ values (102::bigint, '42', noon(), noon(), false), (103, '43', noon(), null::timestamptz, false) $$,
+    'those that a launcher outside started'
+);
+select results_eq(
+    $$ select attempt_id from forebay.runs_to_bill('{42,43}', p_after_attempt_id => 102) $$, array[103::bigint], 'page by page'
+);
+select is_empty($$ select * from forebay.runs_to_bill('{}') $$, 'of none there is none');
+select is_empty($$ select * from forebay.runs_to_bill() $$, 'nothing was told before');
+select given($$
+    select forebay.record_compute_usage(
+        '[{"record_id": "1", "attempt_id": 102, "usd": 1, "is_final": false}, {"record_id": "2", "attempt_id": 103, "usd": 1}]', 'billing'
+    )
+$$);
+select results_eq(
+    $$ select attempt_id from forebay.runs_to_bill() $$, array[102::bigint], 'what was told and is not final may still change'
+);
+select is_empty($$ select * from forebay.runs_to_bill(p_source => 'other') $$, 'by its source alone');
+set local role forebay_owner;
+select at_time('1 day');
+set local role forebay_upkeep;
+select results_eq(
+    $$ select attempt_id, is_settled from forebay.runs_to_bill('{42,43}') $$,
+    $$ values (102::bigint, true), (103, false) $$,
+    'one that ended as long ago as bills take is settled, and none that runs'
+);
+set local role forebay_owner;
+update forebay.task_attempts set run_id = '42' where attempt_id = 104;
+set local role forebay_upkeep;
+select results_eq(
+    $$ select attempt_id from forebay.runs_to_bill('{42}') $$, array[104::bigint], 'a run is paid for once, by the latest attempt that has it'
+);
+select throws_ok($$ select forebay.runs_to_bill(p_source => null) $$, '22023', null, 'a source is given');
+select throws_ok($$ select forebay.runs_to_bill(p_after_attempt_id => null) $$, '22023', null, 'and an attempt');
+select throws_ok($$ select forebay.runs_to_bill(p_limit => null) $$, '22023', null, 'and a limit');
+select only_callable_by('{upkeep}', $$ select forebay.runs_to_bill() $$);
+select finish();
+rollback;

@@ -1,0 +1,53 @@
+-- cost_sources: every figure says where it is from.
+begin;
+select plan(6);
+select stop_clock();
+set local role forebay_owner;
+select given($$
+    select forebay.register_agent('jobs', 'lakeflow', p_job_id => 7), forebay.register_agent('here');
+    select forebay.register_price('m', p_usd_per_call => 0.5);
+    select forebay.enqueue('jobs', '{}') from generate_series(1, 4);
+    select forebay.enqueue('here', '{}') from generate_series(1, 3);
+    select forebay.dequeue('w', '{jobs}', 4), forebay.dequeue('w', '{here}', 3);
+    select forebay.record_run(attempt_id, 'run ' || task_id) from forebay.task_attempts where agent = 'jobs';
+    select forebay.report_usage(a.attempt_id, u.usage)
+    from forebay.task_attempts as a
+    inner join (values
+        (1, '[{"call_id": "1", "model": "m"}, {"call_id": "2", "cost_usd": 0.25}, {"call_id": "3", "model": "dear"}]'::jsonb),
+        (2, '{"call_id": "1", "source": "trace", "model": "m"}'),
+        (5, '{"call_id": "1", "cost_usd": 0.125}')
+    ) as u (task_id, usage) on u.task_id = a.task_id;
+    select forebay.complete(attempt_id, '{}') from forebay.task_attempts where task_id <> 7;
+    select forebay.record_compute_usage('[{"record_id": "1", "attempt_id": 101, "usd": 1}, {"record_id": "2", "attempt_id": 102,
+        "usd": 0.1, "is_final": false}]', 'billing', noon());
+    select forebay.record_compute_usage('[{"record_id": "105", "attempt_id": 105, "usd": 2, "is_final": false},
+        {"record_id": "101", "attempt_id": 101, "usd": 99}]')
+$$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select source, basis, attempts, usd from forebay.cost_sources() where part = 'llm' $$,
+    $$ values ('agent', 'price', 1::bigint, 0.5), ('agent', 'reported', 2, 0.375), ('agent', 'unknown', 1, null),
+        ('trace', 'price', 1, 0.5), (null, 'running', 1, null), (null, 'unknown', 3, null) $$,
+    'what was told with a call, what our prices make of it, and what nobody knows'
+);
+select results_eq(
+    $$ select source, basis, attempts, usd from forebay.cost_sources() where part = 'compute' $$,
+    $$ values ('billing', 'final', 1::bigint, 1::numeric), ('billing', 'provisional', 1, 0.1), ('local', 'provisional', 1, 2),
+        (null, 'awaited', 2, null), (null, 'running', 1, null), (null, 'unknown', 1, null) $$,
+    'a bill, an estimate, a bill to come, and none'
+);
+set local role forebay_owner;
+select at_time('2 days');
+select given($$ select forebay.record_compute_usage('[]', 'billing', noon('25 h')) $$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select source, basis, attempts, usd from forebay.cost_sources(p_agents => '{jobs}') where part = 'compute' $$,
+    $$ values ('billing', 'final', 1::bigint, 1::numeric), ('billing', 'provisional', 1, 0.1),
+        (null, 'not_attributable', 2, null) $$,
+    'what no bill told of in time is not attributable, and not zero'
+);
+select throws_ok($$ select forebay.cost_sources(p_statuses => '{eaten}') $$, '22023', null, 'a status is known');
+select throws_ok($$ select forebay.cost_sources(p_agents => '{x}') $$, 'QF301', null, 'and so is an agent');
+select only_callable_by('{viewer}', $$ select forebay.cost_sources() $$);
+select finish();
+rollback;
