@@ -17,12 +17,12 @@ to forebay_submitter;
 -- worker: claims, keeps leases, launches runs
 grant execute on function
 forebay.dequeue, forebay.record_run, forebay.renew_leases, forebay.release,
-forebay.adopt, forebay.observe_run, forebay.runs_to_cancel, forebay.sweep
+forebay.adopt, forebay.observe_run, forebay.observe_launcher, forebay.runs_to_cancel, forebay.sweep
 to forebay_worker;
 
--- agent: asks before a call, and reports what became of an attempt
+-- agent: fetches its work, asks before a call, and reports what became of an attempt
 grant execute on function
-forebay.may_call, forebay.complete, forebay.complete_many, forebay.fail,
+forebay.begin_attempt, forebay.may_call, forebay.complete, forebay.complete_many, forebay.fail,
 forebay.report_usage, forebay.report_progress, forebay.callback
 to forebay_agent;
 

@@ -4,7 +4,9 @@
     ├── StateMovedError            409: the state is not what the caller thinks
     │   ├── IdempotencyKeyReusedError   QF201
     │   ├── RunAlreadyRecordedError     QF202
-    │   └── UploadSubmittedError        QF203
+    │   ├── UploadSubmittedError        QF203
+    │   ├── MatchChangedError           QF204
+    │   └── AttemptEndedError           QF205
     ├── NotFoundError              404: no such thing
     │   ├── UnknownAgentError           QF301
     │   ├── UnknownBatchError           QF302
@@ -70,6 +72,12 @@ class MatchChangedError(StateMovedError):
     """Another number of tasks matches than was confirmed: show what matches, and ask again."""
 
     sqlstate = "QF204"
+
+
+class AttemptEndedError(StateMovedError):
+    """The attempt has ended and nobody waits for its work: end the run."""
+
+    sqlstate = "QF205"
 
 
 class NotFoundError(ForebayError):
@@ -179,6 +187,7 @@ BY_SQLSTATE: dict[str, type[ForebayError]] = {
     "QF202": RunAlreadyRecordedError,
     "QF203": UploadSubmittedError,
     "QF204": MatchChangedError,
+    "QF205": AttemptEndedError,
     "QF301": UnknownAgentError,
     "QF302": UnknownBatchError,
     "QF303": UnknownTaskError,

@@ -588,7 +588,7 @@ class Model:
         self._end(attempt, "released", is_stop_pending=False)
         self._settle(attempt, is_release=True)
         if task.release_count < self.agents[attempt.agent].definition.max_releases:
-            task.available_at = self._after(task, retry_in, task.attempt_count)
+            task.available_at = self._after(task, retry_in, task.release_count + 1)
             task.attempt_count -= 1
             task.release_count += 1
             self._move(task, "enqueued")

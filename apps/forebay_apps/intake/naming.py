@@ -29,6 +29,7 @@ PLAIN = {
     "behind_others": "In line",
     "full": "Waits for a free place",
     "paused": "Its agent is paused for now",
+    "unreachable": "What runs its agent does not answer",
 }
 """Reasons to wait, of which whoever sent a document need not hear more."""
 

@@ -13,11 +13,14 @@ create or replace function forebay._end_observed(
 as $function$
 -- End an open attempt whose run was seen in a state that does not renew, or whose deadline has passed; the caller holds it.
 --
+-- What never started waits longer each time, as a failure does: a quota of the workspace is waited for.
+--
 -- Returns  what was done: retry, requeue, pause_agent, or fail when the task failed by it
 -- Writes   forebay.task_attempts, forebay.tasks, forebay.agent_settlements
 declare
     v_is_late    boolean := p_attempt.deadline_at <= p_now;
     v_is_unspent boolean := not v_is_late and p_outcome.outcome in ('requeue', 'pause_agent');
+    v_is_release boolean := v_is_unspent and p_task.release_count < p_agent.max_releases;
     v_error      jsonb := case
         when v_is_late then forebay._expiry_error(p_attempt, p_now)
         else jsonb_build_object(
@@ -41,7 +44,8 @@ begin
     v_status := forebay._give_back(
         p_task, p_agent, v_error,
         v_is_late or p_outcome.outcome <> 'fail' and (v_is_unspent or p_agent.on_lost_lease = 'retry'),
-        null, v_is_unspent and p_task.release_count < p_agent.max_releases
+        case when v_is_release then forebay._backoff(p_agent.backoff_base, p_agent.backoff_max, p_task.release_count + 1) end,
+        v_is_release
     );
     return case when v_status = 'failed' then 'fail' when v_is_late then 'retry' else p_outcome.outcome end;
 end;

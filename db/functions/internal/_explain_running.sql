@@ -6,6 +6,8 @@ create or replace function forebay._explain_running(p_task forebay.tasks)
     set search_path = pg_catalog, pg_temp
 as $function$
 -- Say who runs a processing task, and until when its lease is good; or until when its next call waits, for which quota.
+--
+-- Or why it has no run yet, for one whose launch has failed and is tried again.
 declare
     v_now     timestamptz := forebay._now();
     v_attempt forebay.task_attempts;
@@ -22,6 +24,12 @@ begin
                 when forebay._is_external(v_attempt.launcher) then 'another driver may adopt its run, then a sweep takes the task'
                 else 'the next sweep takes the task from it'
             end
+        );
+    elsif v_attempt.run_id is null and v_attempt.run_state ->> 'life_cycle_state' = 'LAUNCH_FAILED' then
+        v_answer.reason := 'unlaunched';
+        v_answer.explanation := format(
+            'Attempt %s has no run yet, and worker %s tries again: %s.', v_attempt.attempt_no, v_attempt.worker,
+            rtrim(forebay._run_words(v_attempt.run_state), '. ')
         );
     else
         v_answer.reason := 'running';

@@ -24,6 +24,7 @@ begin
         v_outcome.outcome := 'renew';
         v_outcome.is_ended := false;
         v_outcome.may_report_yet := false;
+        v_outcome.is_held_up := false;
     end if;
     return v_outcome;
 end;

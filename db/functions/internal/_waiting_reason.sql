@@ -30,6 +30,9 @@ begin
     elsif v_found.reason not in ('closed', 'paused') then
         v_found := forebay._place_in_line(p_task, v_agent, p_now);
     end if;
+    if v_found.reason in ('ready', 'behind_others') and forebay._launcher_words(v_agent.launcher, p_now) is not null then
+        v_found.reason := 'unreachable';
+    end if;
     if v_found.reason not in ('delayed', 'deferred') then
         v_found.ahead := forebay._count_ahead(p_task, p_now);
     end if;

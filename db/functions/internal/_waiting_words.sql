@@ -41,6 +41,7 @@ begin
                 'none was seen yet'
             )
         )
+        when 'unreachable' then forebay._launcher_words(v_agent.launcher, p_now)
         when 'behind_others' then format('Agent %s has room for it; others come first.', v_agent.agent)
         when 'reserved' then format(
             'Task %s is before it and has waited so long that nobody passes it: %s; %s.',

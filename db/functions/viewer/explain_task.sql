@@ -11,8 +11,8 @@ as $function$
 -- dequeue asks is asked for later moments. Null: others have to start or end before, or nothing is known to end the wait.
 --
 -- Returns    one row; reason is not_open, closed, paused, delayed, deferred (refused by a provider), full, out_of_requests,
---            out_of_tokens, quota, spend_cap, reserved (for a task that nobody passes), behind_others or ready while it
---            waits, lease_expired or running while it is processing, else its status
+--            out_of_tokens, quota, spend_cap, reserved (for a task that nobody passes), unreachable (what runs it), behind_others
+--            or ready while it waits, lease_expired, unlaunched or running while it is processing, else its status
 -- Errors     22023  p_task_id is null
 --            QF303  no such task
 -- Called by  forebay_viewer

@@ -9,7 +9,7 @@ as $function$
 --
 -- The oldest transaction is one of the sessions of roles that forebay_owner may see; grant it pg_read_all_stats to see all.
 --
--- Returns    one row; oldest_waiting_at is since when the oldest task could start; dispatchers are those that claimed or swept, the latest first; a sweep forgets those of yesterday
+-- Returns    one row; oldest_waiting_at is since when the oldest task could start; dispatchers are those that claimed or swept, the latest first, with the faults of their launchers; a sweep forgets those of yesterday
 -- Called by  forebay_viewer
 declare
     v_now    timestamptz := forebay._now();
@@ -19,7 +19,12 @@ begin
         forebay.schema_version(), i.installation_id, forebay._is_copy(i),
         forebay._may_dispatch(),
         (
-            select coalesce(jsonb_agg(to_jsonb(d) order by greatest(d.last_claim_at, d.last_sweep_at) desc), '[]')
+            select coalesce(
+                jsonb_agg(
+                    to_jsonb(d) || jsonb_build_object('faults', forebay._launcher_faults(d.worker, v_now))
+                    order by greatest(d.last_claim_at, d.last_sweep_at) desc
+                ), '[]'
+            )
             from forebay.dispatchers as d
         ),
         (

@@ -9,7 +9,9 @@ as $function$
 --
 -- p_run is an object with life_cycle_state (required), result_state, termination_code and message. An unknown state
 -- renews, until the attempt's deadline. A run that ended waits the report grace for its report, counted from when it was
--- first seen ended.
+-- first seen ended. A launch that failed is told in the same way (LAUNCH_FAILED), and a look at a run that did (POLL_FAILED):
+-- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. While nothing can begin the
+-- deadline of an attempt without a run is put off. An agent may be paused while the run goes on: its lease is renewed.
 --
 -- Returns    renew, requeue, retry, fail or pause_agent: what was done; none when the attempt had ended before
 -- Writes     forebay.task_attempts, forebay.tasks, forebay.agents
@@ -35,8 +37,11 @@ begin
     end if;
     v_attempt := forebay._get_attempt(p_attempt_id);
     v_outcome := forebay._run_outcome(v_attempt.launcher, p_run);
-    if v_outcome.outcome = 'pause_agent' then
-        perform forebay._pause(v_attempt.agent, 'infinity', forebay._run_words(p_run), 'observe_run');
+    v_agent := forebay._get_agent(v_attempt.agent);
+    if v_outcome.outcome = 'pause_agent' and v_agent.paused_until is distinct from 'infinity' then
+        perform forebay._pause(
+            v_attempt.agent, 'infinity', v_outcome.note || ' (' || forebay._run_words(p_run) || ')', 'observe_run'
+        );
     end if;
 
     v_held := forebay._lock_attempt(p_attempt_id);
@@ -45,16 +50,22 @@ begin
     update forebay.task_attempts as a
     set run_state = p_run,
         run_ended_at = case when v_outcome.is_ended then coalesce(a.run_ended_at, v_now) end,
-        is_stop_pending = a.is_stop_pending and not v_outcome.is_ended
+        is_stop_pending = a.is_stop_pending and not v_outcome.is_ended,
+        deadline_at = case
+            when v_outcome.is_held_up and a.run_id is null and a.finished_at is null and a.deadline_at > v_now
+                then greatest(a.deadline_at, v_now + v_agent.timeout)
+            else a.deadline_at
+        end
     where a.attempt_id = p_attempt_id
     returning a.* into v_attempt;
     if v_attempt.finished_at is not null then
         return 'none';
     end if;
 
-    v_agent := forebay._get_agent(v_attempt.agent);
-    if v_now < v_attempt.deadline_at
-        and (v_outcome.outcome = 'renew' or v_outcome.may_report_yet and v_now < v_attempt.run_ended_at + v_limits.report_grace) then
+    if v_now < v_attempt.deadline_at and (
+        v_outcome.outcome = 'renew' or v_outcome.outcome = 'pause_agent' and not v_outcome.is_ended
+        or v_outcome.may_report_yet and v_now < v_attempt.run_ended_at + v_limits.report_grace
+    ) then
         update forebay.task_attempts as a
         set lease_expires_at = least(v_now + v_agent.lease, a.deadline_at)
         where a.attempt_id = p_attempt_id;

@@ -40,6 +40,7 @@ begin
         where greatest(old.last_claim_at, old.last_sweep_at) < forebay._now() - interval '1 day'
         for update skip locked
     );
+    delete from forebay.launcher_faults as f where f.seen_at < forebay._now() - interval '1 day';
     perform forebay._forget_calls(forebay._now());
     perform forebay._forget_refusals(forebay._now());
     perform forebay._fold_spend();

@@ -1,4 +1,4 @@
-"""What an agent calls (role forebay_agent): report usage, progress, and how the attempt ended."""
+"""What an agent calls (role forebay_agent): fetch the work, report usage, and how it ended."""
 
 # mypy: disable-error-code="empty-body"
 
@@ -14,7 +14,18 @@ from forebay.calls._call import (
     SafeJsons,
     stored,
 )
-from forebay.rows import CallPermit, Document, ReportedAttempt, TaskStatus
+from forebay.rows import CallPermit, ClaimedAttempt, Document, ReportedAttempt, TaskStatus
+
+
+@stored
+def begin_attempt(
+    connection: AnyConnection, *, attempt_id: int, launch_token: str, run_id: str | None = None
+) -> ClaimedAttempt:
+    """Fetch the work of the attempt that this run was launched for; the same run may ask again.
+
+    run_id is the run's own id, to be recorded. Raises UnknownAttemptError also for a wrong launch
+    token, AttemptEndedError (end the run), RunAlreadyRecordedError, InstallationClosedError.
+    """
 
 
 @stored

@@ -73,8 +73,19 @@ def adopt(
 def observe_run(connection: AnyConnection, *, attempt_id: int, run: SafeJson) -> RunOutcome:
     """Tell what a launcher saw of a run, and return what followed; none: the attempt had ended.
 
-    run is an object of life_cycle_state, result_state, termination_code, message. Raises
+    run is an object of life_cycle_state, result_state, termination_code, message. A launch that
+    failed is told so too: LAUNCH_FAILED, the HTTP status, the error's code. Raises
     UnknownAttemptError.
+    """
+
+
+@stored
+def observe_launcher(
+    connection: AnyConnection, *, worker: str, launcher: str, fault: str | None = None
+) -> None:
+    """Note why the worker cannot start runs with a launcher; again within two minutes. None: can.
+
+    explain_task and health show it; it decides nothing.
     """
 
 

@@ -20,7 +20,7 @@ select results_eq(
     from callers as c inner join functions as f on has_function_privilege(c.role, f.oid, 'execute')
     group by c.caller order by c.caller $$,
     $$ values
-        ('agent', 'callback complete complete_many fail may_call report_progress report_usage schema_version '
+        ('agent', 'begin_attempt callback complete complete_many fail may_call report_progress report_usage schema_version '
             || 'server_time'),
         ('operator', 'act_on_matching annotate cancel lift_spend_cap open_installation pause_agent register_agent '
             || 'register_customer register_price register_quota reprioritize reprocess resume_agent retry '

@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(44);
+select plan(58);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -200,8 +200,137 @@ select results_eq(
     $$ select a.paused_until, a.pause_reason, t.status, t.attempt_count
     from forebay.agents as a inner join forebay.tasks as t on t.agent = a.agent
     where a.agent = 'strict' and t.status = 'enqueued' $$,
-    $$ values ('infinity'::timestamptz, 'run seen UNAUTHORIZED: 403', 'enqueued', 0) $$,
+    $$ values ('infinity'::timestamptz, 'the workspace refuses us: an operator must act (run seen UNAUTHORIZED: 403)', 'enqueued', 0) $$,
     'until it is resumed, and the task waits with all of its attempts'
+);
+
+-- Every code that the workspace knows has a row of its own, and what it means for the attempt.
+select given($$
+    select forebay.resume_agent('strict');
+    select forebay.register_agent('codes', 'lakeflow', p_timeout => '10 minutes', p_max_attempts => 5);
+    select forebay.enqueue('codes', '{}') from generate_series(1, 12);
+    select forebay.dequeue('w', '{codes}', 12)
+$$);
+select results_eq(
+    $$ select o.outcome, string_agg(o.termination_code, ' ' order by o.termination_code) from forebay.run_outcomes as o
+    where o.life_cycle_state = 'TERMINATED' and o.result_state = '*' and o.note <> 'a test' and o.termination_code <> '*'
+    group by o.outcome order by o.outcome $$,
+    $$ values
+    ('pause_agent', 'BUDGET_POLICY_LIMIT_EXCEEDED DISABLED FEATURE_DISABLED INVALID_CLUSTER_REQUEST '
+        || 'INVALID_RUN_CONFIGURATION RESOURCE_NOT_FOUND UNAUTHORIZED_ERROR'),
+    ('requeue', 'CLUSTER_REQUEST_LIMIT_EXCEEDED MAX_CONCURRENT_RUNS_EXCEEDED MAX_JOB_QUEUE_SIZE_EXCEEDED '
+        || 'MAX_SPARK_CONTEXTS_EXCEEDED SKIPPED WORKSPACE_RUN_LIMIT_EXCEEDED'),
+    ('retry', 'BREAKING_CHANGE CANCELED CLOUD_FAILURE CLUSTER_ERROR CLUSTER_TERMINATED_BY_USER DRIVER_ERROR INTERNAL_ERROR '
+        || 'LIBRARY_INSTALLATION_ERROR REPOSITORY_CHECKOUT_FAILED RUN_EXECUTION_ERROR STORAGE_ACCESS_ERROR SUCCESS '
+        || 'SUCCESS_WITH_FAILURES USER_CANCELED') $$,
+    'quotas of the workspace requeue, what an operator has to mend pauses, the rest is retried'
+);
+select is(
+    forebay.observe_run((select a.attempt_id from forebay.task_attempts as a where a.task_id = 23), jsonb_build_object(
+        'life_cycle_state', 'INTERNAL_ERROR', 'result_state', 'FAILED', 'termination_code', 'WORKSPACE_RUN_LIMIT_EXCEEDED'
+    )),
+    'requeue',
+    'a workspace that is full spends no attempt'
+);
+select ok(
+    (select t.attempt_count = 0 and t.available_at between noon('2 hours 4 s') and noon('2 hours 5 s')
+    from forebay.tasks as t where t.task_id = 23),
+    'the task waits'
+);
+select given($$
+    update forebay.tasks set release_count = 5 where task_id = 24;
+    select forebay.observe_run(a.attempt_id, '{"life_cycle_state": "SKIPPED"}') from forebay.task_attempts as a where a.task_id = 24
+$$);
+select ok(
+    (select t.available_at between noon('2 hours 144 s') and noon('2 hours 160 s') from forebay.tasks as t where t.task_id = 24),
+    'longer each time'
+);
+
+-- What became of a launch.
+select is(
+    forebay.observe_run(
+        (select a.attempt_id from forebay.task_attempts as a where a.task_id = 25),
+        '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "500", "termination_code": "INTERNAL_ERROR"}'
+    ),
+    'renew',
+    'where a run may exist the attempt is kept, to be launched again'
+);
+select results_eq(
+    $$ select reason, explanation from forebay.explain_task(25) $$,
+    $$ values ('unlaunched', 'Attempt 1 has no run yet, and worker w tries again: launch failed with 500, INTERNAL_ERROR.') $$,
+    'and the task says so'
+);
+select at_time('2 hours 9 minutes');
+select given($$
+    select forebay.observe_run(a.attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE"}')
+    from forebay.task_attempts as a where a.task_id in (26, 27);
+    select forebay.observe_run(a.attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "500"}')
+    from forebay.task_attempts as a where a.task_id = 25
+$$);
+select results_eq(
+    $$ select a.task_id, a.deadline_at from forebay.task_attempts as a where a.task_id in (25, 26) order by 1 $$,
+    $$ values (25::bigint, noon('2 hours 10 minutes')), (26, noon('2 hours 19 minutes')) $$,
+    'while the workspace does not answer, the time of an attempt that could not begin does not pass'
+);
+select given($$
+    select forebay.record_run(a.attempt_id, 'run 27') from forebay.task_attempts as a where a.task_id = 27
+$$);
+select at_time('2 hours 15 minutes');
+select given($$
+    select forebay.observe_run(a.attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE"}')
+    from forebay.task_attempts as a where a.task_id = 27
+$$);
+select is(
+    (select a.deadline_at from forebay.task_attempts as a where a.task_id = 27), noon('2 hours 19 minutes'),
+    'that of one with a run does'
+);
+select is(
+    forebay.observe_run(
+        (select a.attempt_id from forebay.task_attempts as a where a.task_id = 26),
+        '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "400"}'
+    ),
+    'retry',
+    'a launch that is refused alone is retried'
+);
+select is(
+    forebay.observe_run(
+        (select a.attempt_id from forebay.task_attempts as a where a.task_id = 27),
+        '{"life_cycle_state": "POLL_FAILED", "result_state": "403", "termination_code": "PERMISSION_DENIED"}'
+    ),
+    'renew',
+    'a run that we may not see is left alone'
+);
+select results_eq(
+    $$ select paused_until, pause_reason from forebay.agents where agent = 'codes' $$,
+    $$ values ('infinity'::timestamptz, 'the workspace does not let us see the run: give our service principal CAN_MANAGE_RUN '
+        || 'on its job (run not seen: 403, PERMISSION_DENIED)') $$,
+    'but its agent is paused'
+);
+select given($$
+    select forebay.resume_agent('codes');
+    select forebay.dequeue('w', '{codes}', 4)
+$$);
+select is(
+    forebay.observe_run(
+        (select max(a.attempt_id) from forebay.task_attempts as a where a.finished_at is null),
+        '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "403", "termination_code": "PERMISSION_DENIED", "message": "No."}'
+    ),
+    'pause_agent',
+    'a launch that is forbidden pauses the agent'
+);
+select results_eq(
+    $$ select a.pause_reason, t.status, t.attempt_count
+    from forebay.agents as a
+    inner join forebay.tasks as t on t.agent = a.agent and t.error is null
+    inner join forebay.task_attempts as o on o.task_id = t.task_id
+    where a.agent = 'codes' and o.error ->> 'message' like '%No.' $$,
+    $$ values ('the workspace does not let us start the job: give our service principal CAN_MANAGE_RUN on it '
+        || '(launch failed with 403, PERMISSION_DENIED: No.)', 'enqueued', 0) $$,
+    'says what to do, and spends nothing'
+);
+select is(
+    (select count(*) from forebay.audit_log as l where l.agent = 'codes' and l.action = 'pause_agent'), 2::bigint,
+    'once'
 );
 
 -- Errors.
