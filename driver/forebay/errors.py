@@ -26,13 +26,16 @@
         └── MissingSettingError    it is not set
 
 Every other error of psycopg reaches the caller untouched: 22023 (a bad argument) as
-`psycopg.errors.InvalidParameterValue`, 40001 (try again) as `SerializationFailure`.
+`psycopg.errors.InvalidParameterValue`, 40001 (try again) as `SerializationFailure`. A server that
+takes no writes any more (25006) counts as gone: `ReadOnlyServerError`, an OperationalError.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
+from psycopg import AsyncConnection, Connection
 
 
 class ForebayError(Exception):
@@ -182,6 +185,7 @@ class MissingSettingError(SettingError):
     """A setting is not in the environment: set the variable that the message names."""
 
 
+TAKES_NO_WRITES = "default_transaction_read_only"
 BY_SQLSTATE: dict[str, type[ForebayError]] = {
     "QF201": IdempotencyKeyReusedError,
     "QF202": RunAlreadyRecordedError,
@@ -200,6 +204,29 @@ BY_SQLSTATE: dict[str, type[ForebayError]] = {
     "QF404": TooManyMatchError,
     "QF901": IllegalTransitionError,
 }
+
+
+class ReadOnlyServerError(psycopg.OperationalError):
+    """The server takes no writes any more, as after a failover: try again on another connection."""
+
+    sqlstate = "25006"
+
+
+@contextmanager
+def on_writable(connection: Connection[Any] | AsyncConnection[Any]) -> Iterator[None]:
+    """Break the connection off, and raise ReadOnlyServerError, when its server takes no writes.
+
+    Whoever has a connection of his own, or one of a pool, then gets another one as when it is cut.
+    A transaction that was begun read-only is no reason.
+    """
+    try:
+        yield
+    except psycopg.errors.ReadOnlySqlTransaction as error:
+        said = map(connection.info.parameter_status, ("in_hot_standby", TAKES_NO_WRITES))
+        if "on" not in said:
+            raise
+        connection.pgconn.finish()
+        raise ReadOnlyServerError("the server takes no writes any more") from error
 
 
 @contextmanager

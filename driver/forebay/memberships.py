@@ -14,7 +14,7 @@ from forebay.pool import Database
 def lacking(database: Database, roles: Iterable[str]) -> str | None:
     """Say which of these roles (as in forebay_<role>) the login may not act as, None if all.
 
-    It is a sentence with the remedy. Raises ConnectError when there is no connection at all.
+    It is a sentence with the remedy. Raises ConnectError when the database cannot be asked.
     """
     with database.connect() as connection:
         login = Identifier(connection.info.user).as_string(connection)
@@ -27,6 +27,8 @@ def lacking(database: Database, roles: Iterable[str]) -> str | None:
 def _may_act_as(database: Database, role: str) -> bool:
     try:
         replace(database, role=role).connect().close()
-    except ConnectError:
+    except ConnectError as error:
+        if error.is_transient:
+            raise
         return False
     return True

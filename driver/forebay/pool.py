@@ -1,5 +1,6 @@
 """Connections to the database: how they are opened, and the credentials that rotate under them."""
 
+import asyncio
 import os
 import socket
 import threading
@@ -7,20 +8,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 from psycopg import AsyncConnection, Connection
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool, ConnectionPool
 
 from forebay import schema
+from forebay.connecting import RETRY_EVERY, Tries, connect_error
+from forebay.databricks.lakebase import Address, Lakebase, is_lakebase, lakebase
 from forebay.errors import ConnectError
 
-MAX_LIFETIME = 45 * 60  # seconds; shorter than any credential that is fetched for a connection
+MAX_LIFETIME = 45 * 60  # seconds; shorter than a credential that lasts for an hour
+PART_OF_CREDENTIAL = 0.75  # of the life of a credential, after which connections are replaced
 GIVE_UP_RECONNECTING = 10  # seconds; then the next one who asks for a connection starts it again
-RETRY_EVERY = 0.5  # seconds between tries to reach a server that is not up yet
-STARTING = ("starting up", "shutting down", "recovery mode", "too many", "remaining connection")
 
 Pool = ConnectionPool[Connection[Any]]
 AsyncPool = AsyncConnectionPool[AsyncConnection[Any]]
@@ -28,9 +30,10 @@ AsyncPool = AsyncConnectionPool[AsyncConnection[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """Where the database is and who asks; conninfo may be a function that knows the password now.
+    """Where the database is and who asks.
 
-    A function is called for each new connection, so that credentials may rotate.
+    conninfo is a DSN, a `lakebase:` URL (databricks.lakebase), or a function that knows the DSN
+    now: it is called for each new connection, so that credentials may rotate.
     """
 
     conninfo: str | Callable[[], str] = field(repr=False)
@@ -40,17 +43,19 @@ class Database:
     statement_timeout: int | None = None  # seconds; None leaves it to the role and the DSN
     role: str | None = None  # act as forebay_<role>, of which the login is a member
 
+    def validate(self) -> None:
+        """Raise ConnectError for a DSN or URL that cannot be read; asks nobody."""
+        if is_lakebase(self.conninfo):
+            Address.read(str(self.conninfo))
+        else:
+            self._given()
+
     def parameters(self) -> dict[str, Any]:
-        """Return what a connection is opened with. Raises ConnectError for a malformed DSN."""
-        conninfo = self.conninfo if isinstance(self.conninfo, str) else self.conninfo()
-        try:
-            given = conninfo_to_dict(conninfo)
-        except psycopg.ProgrammingError:
-            # Its text repeats the DSN, password and all.
-            raise ConnectError(
-                "The database's DSN cannot be read: write it as"
-                " postgresql://user@host:port/database or as host=... dbname=... user=..."
-            ) from None
+        """Return what a connection is opened with. Raises ConnectError.
+
+        For Lakebase it waits for a credential, connect_timeout at most.
+        """
+        given = self._given()
         options = [str(given.get("options") or "") or os.environ.get("PGOPTIONS", "")]
         options.append(r"-c default_transaction_isolation=read\ committed")
         if self.statement_timeout is not None:
@@ -71,13 +76,23 @@ class Database:
             "prepare_threshold": None,  # poolers and schema upgrades break prepared statements
         }
 
+    def dsn(self) -> str:
+        """Return what another program connects with now, its password in it. Raises ConnectError.
+
+        Never on a command line, never in a log: a credential of Lakebase is good for an hour.
+        """
+        return make_conninfo("", **self._given())
+
     def connect(self) -> Connection[Any]:
-        """Open one connection of one's own. Raises ConnectError."""
-        parameters = self.parameters()
+        """Open one connection of one's own. Raises ConnectError.
+
+        Lakebase may have to wake up first: what passes by itself is tried again until
+        connect_timeout is over.
+        """
         try:
-            return Connection.connect(**parameters)
+            return self._opened(Connection.connect)
         except psycopg.OperationalError as error:
-            raise _connect_error(error) from error
+            raise connect_error(error, is_lakebase=is_lakebase(self.conninfo)) from error
 
     def check(self, *, patience: float = 0) -> None:
         """Raise ConnectError or SchemaError unless the database can be used with this driver.
@@ -97,31 +112,93 @@ class Database:
     def open_pool(self, *, max_size: int = 4, patience: float = 0) -> Pool:
         """Check the database, then open a pool of up to max_size connections."""
         self.check(patience=patience)
-        return ConnectionPool(
-            kwargs=self.parameters, check=ConnectionPool.check_connection, **_sizes(max_size)
-        )
+        return self.pool(min_size=1, max_size=max_size, reconnect_timeout=GIVE_UP_RECONNECTING)
+
+    def pool(self, **options: Any) -> Pool:
+        """Return a pool that is open, and checks nothing before; options are ConnectionPool's.
+
+        It hands out no dead connection, and replaces each before a credential's life is over.
+        """
+        database = self
+        defaults: dict[str, Any] = {
+            "check": ConnectionPool.check_connection,
+            "max_lifetime": self._max_lifetime(),
+            "open": True,
+        }
+
+        class Opened(Connection[Any]):
+            @classmethod
+            def connect(cls, conninfo: str = "", **kwargs: Any) -> "Opened":
+                return cast(Opened, database._opened(super().connect))
+
+        return ConnectionPool(connection_class=Opened, **(defaults | options))
 
     def async_pool(self, *, max_size: int = 4) -> AsyncPool:
         """Return a pool that is opened by `async with`; call `check` before."""
+        database = self
 
-        async def parameters() -> dict[str, Any]:
-            return self.parameters()
+        class Opened(AsyncConnection[Any]):
+            @classmethod
+            async def connect(cls, conninfo: str = "", **kwargs: Any) -> "Opened":
+                return cast(Opened, await database._opened_async(super().connect))
 
         return AsyncConnectionPool(
-            kwargs=parameters,
+            connection_class=Opened,
             check=AsyncConnectionPool.check_connection,
-            **_sizes(max_size) | {"open": False},
+            max_lifetime=self._max_lifetime(),
+            min_size=1,
+            max_size=max_size,
+            reconnect_timeout=GIVE_UP_RECONNECTING,
+            open=False,
         )
 
+    def _given(self) -> dict[str, Any]:
+        """Return what the DSN says, or what the workspace says of a database of Lakebase."""
+        if here := self._lakebase():
+            return dict(here.parameters(self.connect_timeout))
+        conninfo = self.conninfo if isinstance(self.conninfo, str) else self.conninfo()
+        try:
+            return conninfo_to_dict(conninfo)
+        except psycopg.ProgrammingError:
+            # Its text repeats the DSN, password and all.
+            raise ConnectError(
+                "The database's DSN cannot be read: write it as"
+                " postgresql://user@host:port/database or as host=... dbname=... user=..."
+            ) from None
 
-def _sizes(max_size: int) -> dict[str, Any]:
-    return {
-        "min_size": 1,
-        "max_size": max_size,
-        "max_lifetime": MAX_LIFETIME,
-        "reconnect_timeout": GIVE_UP_RECONNECTING,
-        "open": True,
-    }
+    def _lakebase(self) -> Lakebase | None:
+        return lakebase(str(self.conninfo)) if is_lakebase(self.conninfo) else None
+
+    def _max_lifetime(self) -> float:
+        here = self._lakebase()
+        life = here.life if here else None
+        return min(MAX_LIFETIME, PART_OF_CREDENTIAL * life) if life else MAX_LIFETIME
+
+    def _opened(self, connect: Callable[..., Any]) -> Connection[Any]:
+        """Open a connection; for Lakebase, try again what may pass."""
+        tries = Tries(self._lakebase(), self.connect_timeout)
+        while True:
+            parameters = self.parameters()
+            try:
+                return cast(Connection[Any], connect(**parameters))
+            except psycopg.OperationalError as error:
+                pause = tries.pause(error, parameters)
+                if pause is None:
+                    raise
+            time.sleep(pause)
+
+    async def _opened_async(self, connect: Callable[..., Any]) -> AsyncConnection[Any]:
+        """Do the same in a loop, which goes on while a credential is waited for."""
+        tries = Tries(self._lakebase(), self.connect_timeout)
+        while True:
+            parameters = await asyncio.to_thread(self.parameters)
+            try:
+                return cast(AsyncConnection[Any], await connect(**parameters))
+            except psycopg.OperationalError as error:
+                pause = tries.pause(error, parameters)
+                if pause is None:
+                    raise
+            await asyncio.sleep(pause)
 
 
 @contextmanager
@@ -140,13 +217,3 @@ def cut_off(connection: Connection[Any], seconds: float) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
-
-
-def _connect_error(error: psycopg.OperationalError) -> ConnectError:
-    said = " ".join(str(error).split("\n")[0].split())
-    is_refusal = "FATAL:" in said and not any(word in said for word in STARTING)
-    is_wrong = is_refusal or "resolve" in said or "translate host name" in said
-    remedy = "correct the DSN" if is_wrong else "start the server, or correct the DSN"
-    return ConnectError(
-        f"Cannot connect to the database ({said}): {remedy}.", is_transient=not is_wrong
-    )

@@ -16,7 +16,8 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 class Settings:
     """The FOREBAY_* variables; those that hold secrets stay out of the repr.
 
-    Where no database is set, it is the running embedded server of FOREBAY_HOME.
+    Where no database is set, it is that of the Databricks app whose LAKEBASE_ENDPOINT is set, or
+    the running embedded server of FOREBAY_HOME.
     """
 
     database_url: str = field(repr=False)
@@ -26,7 +27,9 @@ class Settings:
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
         """Read the settings; raise SettingError that names what is wrong or missing."""
         return cls(
-            database_url=text(environment, DATABASE_URL) or _embedded_server(),
+            database_url=text(environment, DATABASE_URL)
+            or _of_the_app(environment)
+            or _embedded_server(),
             log_level=word(environment, LOG_LEVEL, LEVELS, "INFO"),
         )
 
@@ -68,6 +71,12 @@ def whole_number(
         said = text(environment, name)
         raise SettingError(f"{name} is {said!r}: set it to a whole number.")
     return int(value)
+
+
+def _of_the_app(environment: Mapping[str, str]) -> str:
+    """Return the URL of the database that a Databricks app was given, if it was."""
+    endpoint = text(environment, "LAKEBASE_ENDPOINT")
+    return f"lakebase:{endpoint}" if endpoint and text(environment, "DATABRICKS_APP_NAME") else ""
 
 
 def _embedded_server() -> str:

@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 from psycopg import Connection
 from psycopg_pool import ConnectionPool
 
-from forebay.pool import MAX_LIFETIME, Database, Pool, cut_off
+from forebay.pool import Database, Pool, cut_off
 from forebay_apps.web.errors import Forbidden
 from forebay_apps.web.people import Person, Role
 
@@ -70,17 +70,14 @@ class Connections:
             return self._pools[role]
 
     def _opened(self, role: str) -> Pool:
-        return ConnectionPool(
-            kwargs=replace(self.database, role=role).parameters,
+        return replace(self.database, role=role).pool(
             check=_check,
             configure=self._configure,
             name=f"forebay_{role}",
             min_size=0,
             max_size=POOL_SIZE,
             timeout=WAIT_SECONDS,
-            max_lifetime=MAX_LIFETIME,
             reconnect_timeout=GIVE_UP_SECONDS,
-            open=True,
         )
 
 

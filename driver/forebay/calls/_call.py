@@ -35,7 +35,7 @@ from psycopg.rows import BaseRowFactory, class_row, scalar_row
 from psycopg.types.datetime import TimestamptzLoader
 
 from forebay import jsonb
-from forebay.errors import translated
+from forebay.errors import on_writable, translated
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -130,12 +130,13 @@ class _Call(Generic[R]):
         return parameters
 
     def run(self, connection: Connection[Any], parameters: dict[str, Any]) -> R:
-        with translated(), connection.cursor(row_factory=self.row_factory) as cursor:
-            cursor.adapters.register_loader("timestamptz", _TimestamptzLoader)
+        cursor = connection.cursor(row_factory=self.row_factory)
+        cursor.adapters.register_loader("timestamptz", _TimestamptzLoader)
+        with translated(), on_writable(connection), cursor:
             return self.answer(cursor.execute(self.query, parameters).fetchall())
 
     async def run_async(self, connection: AsyncConnection[Any], parameters: dict[str, Any]) -> R:
-        with translated():
+        with translated(), on_writable(connection):
             async with connection.cursor(row_factory=self.row_factory) as cursor:
                 cursor.adapters.register_loader("timestamptz", _TimestamptzLoader)
                 await cursor.execute(self.query, parameters)

@@ -20,7 +20,7 @@ def find_dsn(dsn: str | None) -> str:
     from forebay.settings import Settings
 
     where = dsn or Settings.read().database_url
-    Database(where).parameters()
+    Database(where).validate()
     return where
 
 

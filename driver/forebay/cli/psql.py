@@ -20,7 +20,9 @@ PASS_ON = {
 
 def psql(context: typer.Context, dsn: Dsn = None) -> None:
     """Open psql on the database; what follows goes to psql, such as -c 'select 1'."""
-    where = find_dsn(dsn)
+    from forebay.pool import Database
+
+    where = Database(find_dsn(dsn)).dsn()
     # The embedded one comes second: it is built without line editing.
     program = shutil.which("psql") or _psql_beside_postgres()
     # Called by its path: the embedded one finds its files from there.

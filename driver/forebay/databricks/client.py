@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -35,6 +36,15 @@ def workspace_client(
         **options,
     )
     return WorkspaceClient(config=config)
+
+
+def _keep_bodies_out(record: logging.LogRecord) -> bool:
+    """Cut a line of the SDK's debug log before the bodies: they hold tokens and documents."""
+    record.msg, record.args = record.getMessage().split("\n")[0], None
+    return True
+
+
+logging.getLogger("databricks.sdk").addFilter(_keep_bodies_out)
 
 
 def is_on_databricks(environment: Mapping[str, str]) -> bool:

@@ -64,7 +64,10 @@ def reading(dsn: str) -> Iterator[tuple[psycopg.Connection[Any], History]]:
 
 
 def _connect(dsn: str) -> psycopg.Connection[Any]:
-    return psycopg.connect(dsn, connect_timeout=CONNECT_SECONDS, application_name="forebay db")
+    from forebay.pool import Database  # which asks this package for the release
+
+    database = Database(dsn, application_name="forebay db", connect_timeout=CONNECT_SECONDS)
+    return database.connect()
 
 
 def _history(conn: psycopg.Connection[Any]) -> History:
