@@ -1,0 +1,240 @@
+"""The bill of a workspace, as its system tables tell it: usage, priced at list price.
+
+A row of `system.billing.usage` says what ran in a window of time. Corrections are rows too: one
+takes back what a row said, one says it anew, and all may have the same record_id. So amounts are
+sums over all rows of a run and window, whatever their record_type. A row has one price, the one of
+when its window began, also where a price changes inside the window. Prices are list prices:
+discounts are in no system table.
+
+Quantities and prices come as decimal strings and are multiplied here: SQL would round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Context, Decimal, Inexact
+from typing import Literal
+
+from databricks.sdk import WorkspaceClient
+
+from forebay.databricks.client import workspace_client
+from forebay.databricks.statements import WAREHOUSE, Row, query
+from forebay.errors import SettingError
+from forebay.settings import text, word
+
+TAG = "FOREBAY_BILLING_TAG"
+PRICE = "FOREBAY_BILLING_PRICE"
+WORKSPACE = "DATABRICKS_WORKSPACE_ID"
+
+Price = Literal["effective_list", "default"]
+EXACT = Context(prec=200, traps=[Inexact])
+
+PRICED = """
+LEFT JOIN system.billing.list_prices AS p
+ON p.cloud = u.cloud AND p.sku_name = u.sku_name AND p.usage_unit = u.usage_unit
+    AND p.currency_code = 'USD' AND p.price_start_time <= u.started_at
+    AND (p.price_end_time IS NULL OR u.started_at < p.price_end_time)
+"""
+
+CHANGED = """
+SELECT DISTINCT u.usage_metadata.job_run_id AS run_id
+FROM system.billing.usage AS u
+WHERE u.workspace_id = :workspace_id AND u.ingestion_date >= :since
+    AND u.billing_origin_product = 'JOBS' AND u.usage_metadata.job_run_id IS NOT NULL
+ORDER BY run_id
+"""
+
+RUNS = """
+WITH wanted AS (
+    SELECT explode(split(:run_ids, ',')) AS run_id
+), used AS (
+    SELECT
+        w.run_id, u.cloud, u.sku_name, u.usage_unit, u.usage_start_time AS started_at,
+        u.usage_end_time AS ended_at, SUM(u.usage_quantity) AS quantity
+    FROM system.billing.usage AS u
+    INNER JOIN wanted AS w ON u.usage_metadata.job_run_id = w.run_id
+    WHERE u.workspace_id = :workspace_id AND u.usage_date >= :first_day
+        AND u.billing_origin_product = 'JOBS'
+    GROUP BY w.run_id, u.cloud, u.sku_name, u.usage_unit, u.usage_start_time, u.usage_end_time
+)
+SELECT
+    u.run_id, u.sku_name, u.usage_unit, u.started_at, u.ended_at, u.quantity,
+    CAST({price} AS DECIMAL(38, 18)) AS price
+FROM used AS u {priced}
+QUALIFY ROW_NUMBER() OVER (
+    PARTITION BY u.run_id, u.cloud, u.sku_name, u.usage_unit, u.started_at, u.ended_at
+    ORDER BY p.price_start_time DESC
+) = 1
+ORDER BY u.run_id, u.started_at, u.ended_at, u.sku_name, u.usage_unit
+"""
+
+SHARED = """
+WITH days AS (
+    SELECT DISTINCT usage_date AS day
+    FROM system.billing.usage
+    WHERE workspace_id = :workspace_id AND ingestion_date >= :since
+), used AS (
+    SELECT
+        u.usage_date AS day, u.billing_origin_product AS product, u.cloud, u.sku_name, u.usage_unit,
+        u.usage_start_time AS started_at, SUM(u.usage_quantity) AS quantity
+    FROM system.billing.usage AS u
+    INNER JOIN days AS d ON u.usage_date = d.day
+    WHERE u.workspace_id = :workspace_id
+        AND (u.billing_origin_product <> 'JOBS' OR u.usage_metadata.job_run_id IS NULL)
+        AND {scope}
+    GROUP BY
+        u.usage_date, u.billing_origin_product, u.cloud, u.sku_name, u.usage_unit,
+        u.usage_start_time
+), priced AS (
+    SELECT u.day, u.product, u.sku_name, u.quantity, CAST({price} AS DECIMAL(38, 18)) AS price
+    FROM used AS u {priced}
+    QUALIFY ROW_NUMBER() OVER (
+        PARTITION BY u.day, u.product, u.cloud, u.sku_name, u.usage_unit, u.started_at
+        ORDER BY p.price_start_time DESC
+    ) = 1
+)
+SELECT day, product, sku_name, price, SUM(quantity) AS quantity
+FROM priced
+GROUP BY day, product, sku_name, price
+ORDER BY day, product, sku_name, price
+"""
+TAGGED = "(u.custom_tags[:tag_key] = :tag_value OR u.usage_metadata.warehouse_id = :warehouse_id)"
+EVERYTHING = "TRUE"
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """What a run used of one SKU in one window; usd is None where no price is listed."""
+
+    run_id: str
+    sku: str
+    unit: str
+    started_at: datetime
+    ended_at: datetime
+    usd: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedLine:
+    """What was used of one SKU on a day and belongs to no run; product is the bill's word."""
+
+    day: date
+    product: str
+    sku: str
+    usd: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """The bill of one workspace, read through a SQL warehouse.
+
+    `tag` marks what is shared and ours, as a key and value; None: all of the workspace is shown.
+    """
+
+    client: WorkspaceClient
+    warehouse_id: str
+    workspace_id: str
+    tag: tuple[str, str] | None = None
+    price: Price = "effective_list"
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Bill:
+        """Return the bill that the settings name; this asks the workspace who it is.
+
+        Raises SettingError without a warehouse, or with a wrong setting.
+        """
+        warehouse_id = text(environment, WAREHOUSE)
+        if not warehouse_id:
+            raise SettingError(f"{WAREHOUSE} must name the SQL warehouse that reads the bill.")
+        tag, price = read_tag(environment), read_price(environment)
+        client = workspace_client()
+        workspace_id = text(environment, WORKSPACE) or client.config.workspace_id
+        return cls(client, warehouse_id, str(workspace_id or client.get_workspace_id()), tag, price)
+
+    def changed_runs(self, since: date) -> list[str]:
+        """Return the runs of which a row came on that day or later: anybody's runs."""
+        rows = self._query(CHANGED, {"since": since})
+        return [row["run_id"] or "" for row in rows]
+
+    def run_lines(self, run_ids: Sequence[str], first_day: date) -> list[RunLine]:
+        """Return all that these runs used from that day on, by run and time."""
+        if not run_ids:
+            return []
+        given: dict[str, str | date] = {"run_ids": ",".join(run_ids), "first_day": first_day}
+        return [_run_line(row) for row in self._query(RUNS, given)]
+
+    def shared_lines(self, since: date) -> list[SharedLine]:
+        """Return what belongs to no run, whole days: those of which a row came since that day."""
+        if self.tag is None:
+            rows = self._query(SHARED, {"since": since}, scope=EVERYTHING)
+            return [_shared_line(row, ", whole workspace") for row in rows]
+        key, value = self.tag
+        given: dict[str, str | date] = {
+            "since": since,
+            "tag_key": key,
+            "tag_value": value,
+            "warehouse_id": self.warehouse_id,
+        }
+        return [_shared_line(row, "") for row in self._query(SHARED, given, scope=TAGGED)]
+
+    def _query(self, sql: str, given: Mapping[str, str | date], scope: str = "") -> list[Row]:
+        column = {
+            "effective_list": "p.pricing.effective_list.`default`",
+            "default": "p.pricing.`default`",
+        }[self.price]
+        written = sql.format(price=column, priced=PRICED, scope=scope)
+        parameters = {"workspace_id": self.workspace_id, **given}
+        return query(self.client, self.warehouse_id, written, parameters)
+
+
+def read_tag(environment: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the tag of the settings, written key=value; None without one. Raises SettingError."""
+    said = text(environment, TAG)
+    if not said:
+        return None
+    key, is_there, value = said.partition("=")
+    if not is_there or not key.strip() or not value.strip():
+        raise SettingError(f"{TAG} must be a tag such as project=forebay, not {said!r}.")
+    return key.strip(), value.strip()
+
+
+def read_price(environment: Mapping[str, str]) -> Price:
+    """Return which list price counts. Raises SettingError."""
+    said = word(environment, PRICE, ("effective_list", "default"), "effective_list")
+    return "default" if said == "default" else "effective_list"
+
+
+def _run_line(row: Row) -> RunLine:
+    return RunLine(
+        run_id=row["run_id"] or "",
+        sku=row["sku_name"] or "",
+        unit=row["usage_unit"] or "",
+        started_at=_moment(row["started_at"]),
+        ended_at=_moment(row["ended_at"]),
+        usd=_usd(row),
+    )
+
+
+def _shared_line(row: Row, scope: str) -> SharedLine:
+    return SharedLine(
+        day=date.fromisoformat(row["day"] or ""),
+        product=f"{row['product'] or 'unknown'}{scope}",
+        sku=row["sku_name"] or "",
+        usd=_usd(row),
+    )
+
+
+def _usd(row: Row) -> Decimal | None:
+    """Return quantity times price, with all digits; None without a price."""
+    quantity, price = row["quantity"], row["price"]
+    if quantity is None or price is None:
+        return None
+    return EXACT.multiply(Decimal(quantity), Decimal(price))
+
+
+def _moment(said: str | None) -> datetime:
+    """Return an aware time; one without an offset is UTC, as the API's sessions are."""
+    moment = datetime.fromisoformat(said or "")
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

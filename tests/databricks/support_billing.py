@@ -1,0 +1,83 @@
+"""A bill and the runs that it tells of: what the tests of billing stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from itertools import count
+from typing import Any
+
+import psycopg
+import pytest
+from databricks.sdk import WorkspaceClient
+
+from conftest import Connect
+from forebay.calls import agent as report
+from forebay.calls import submitter, viewer, worker
+from forebay.databricks.bill import Bill
+from forebay.databricks.billing import Refreshed, refresh_billing
+from forebay_lab.workspace import Workspace
+from forebay_lab.workspace.billing import Billing
+from forebay_lab.workspace.server import WORKSPACE_ID
+from forebay_lab.workspace.statements import Statements
+from support.clock import Clock
+from support.daemon import register
+
+WAREHOUSE = "w1"
+LONG_AGO = datetime.fromisoformat("2025-01-01T00:00:00Z")
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
+@dataclass(slots=True)
+class Books:
+    """A stand-in's bill, and a database with runs; the clock is the database's."""
+
+    rows: Billing
+    statements: Statements
+    bill: Bill
+    clock: Clock
+    db: psycopg.Connection
+    upkeep: psycopg.Connection
+    numbers: Iterator[int]
+
+    def run(self, *, minutes: float | None = 90, **task: Any) -> tuple[int, str]:
+        """Have a task run outside for so long (None: on and on); return task id and run id."""
+        task_id = submitter.enqueue(self.db, agent="jobs", payload={}, **task)
+        (claim,) = worker.dequeue(self.db, worker="w", agents=["jobs"])
+        run_id = str(next(self.numbers))
+        worker.record_run(self.db, attempt_id=claim.attempt_id, run_id=run_id)
+        if minutes is not None:
+            self.clock.advance(minutes * MINUTE)
+            report.complete(self.db, attempt_id=claim.attempt_id, result={})
+        return task_id, run_id
+
+    def read(self) -> Refreshed:
+        """Read the bill into the database, as of now."""
+        return refresh_billing(self.upkeep, self.bill)
+
+    def cost(self, task_id: int) -> tuple[Decimal, bool] | None:
+        """Return what the machine of a task cost and whether that is final; None: unknown."""
+        [attempt] = viewer.task_detail(self.db, task_id=task_id).attempts
+        usd = attempt["compute_usd"]
+        return None if usd is None else (Decimal(str(usd)), bool(attempt["is_compute_final"]))
+
+
+@pytest.fixture
+def books(
+    workspace: Workspace,
+    client: Callable[..., WorkspaceClient],
+    db: psycopg.Connection,
+    clock: Clock,
+    connect: Connect,
+) -> Books:
+    """Return a bill that holds nothing but a price of 0.50 a DBU, and an agent `jobs`."""
+    statements = Statements(workspace)
+    statements.add_warehouse(WAREHOUSE)
+    workspace.add(statements)
+    rows = Billing(statements)
+    rows.price("0.50", LONG_AGO)
+    register(db, "jobs", launcher="lakeflow", job_id=7)
+    bill = Bill(client(), WAREHOUSE, WORKSPACE_ID)
+    return Books(rows, statements, bill, clock, db, connect("upkeep"), count(1001))
