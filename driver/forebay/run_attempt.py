@@ -35,11 +35,14 @@ REPORT_WAITS = (0.1, 0.2, 0.5, 1.0)  # seconds between tries to report; the last
 Outcome = agents.Result | Failure
 
 
-def run_attempt(attempt: RunningAttempt) -> bool:
+def run_attempt(
+    attempt: RunningAttempt, on_reported: Callable[[Outcome], None] = lambda outcome: None
+) -> bool:
     """Run the attempt's agent and report; return False if it was stopped and nothing is reported.
 
     The report is tried until the attempt's deadline; then the last error is raised. While the
-    database is away from here, the callback's receiver may take it.
+    database is away from here, the callback's receiver may take it. `on_reported` is called once
+    the report is accepted, before it is repeated as a callback.
     """
     outcome = _outcome(attempt)
     if outcome is None:
@@ -50,6 +53,7 @@ def run_attempt(attempt: RunningAttempt) -> bool:
         reported = _report(attempt, outcome, callbacks)
         if isinstance(reported, agents.Result):
             acceptance.notify(reported.accepted)
+        on_reported(reported)
         _repeat(attempt, reported, callbacks)
     finally:
         if callbacks:

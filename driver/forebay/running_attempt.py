@@ -14,6 +14,7 @@ import psycopg
 from forebay.asking import wait_to_call
 from forebay.calls import agent as calls
 from forebay.errors import ConnectError, ForebayError
+from forebay.launchers import LaunchableAttempt
 from forebay.leases import read_clock
 from forebay.logs import EventLog, first_line
 from forebay.pool import Database
@@ -23,6 +24,21 @@ log = EventLog(__name__)
 PROGRESS_EVERY = 0.5  # seconds
 PROGRESS_PAUSE = 5.0  # seconds without progress reports after one could not be made
 AWAY = (psycopg.OperationalError, ConnectError)
+
+
+def document_of(attempt: LaunchableAttempt, database: Database) -> dict[str, Any]:
+    """Return what a `RunningAttempt` is made of, as JSON has it."""
+    conninfo = database.conninfo
+    return {
+        "conninfo": conninfo if isinstance(conninfo, str) else conninfo(),
+        "task_id": attempt.task_id,
+        "attempt_id": attempt.attempt_id,
+        "attempt_no": attempt.attempt_no,
+        "agent": attempt.agent,
+        "entry_point": attempt.entry_point,
+        "payload": attempt.payload,
+        "deadline_at": attempt.deadline_at.isoformat(),
+    }
 
 
 class RunningAttempt:

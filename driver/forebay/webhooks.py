@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from email.message import Message
 from http.client import HTTPException
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -31,19 +32,28 @@ MOST_SECRETS = 2
 LONGEST_ANSWER = 4096  # bytes that are read of what a receiver says
 LONGEST_REASON = 200  # characters of it that are told
 MAY_PASS = {408, 425, 429}  # besides every 5xx
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class NotDelivered(Exception):
     """The receiver did not take the message.
 
     `is_final` says that another try would end the same; `retry_after` is how many seconds the
-    receiver asks to be left alone.
+    receiver asks to be left alone; `status` is what it answered, None for no answer.
     """
 
-    def __init__(self, reason: str, *, is_final: bool, retry_after: float = 0) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        is_final: bool,
+        retry_after: float = 0,
+        status: int | None = None,
+    ) -> None:
         super().__init__(reason)
         self.is_final = is_final
         self.retry_after = retry_after
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +88,23 @@ class Receiver:
             )
         return cls(url, secrets)
 
-    def post(self, message_id: str, body: str, *, seconds: float) -> None:
-        """Sign the body and post it; return when the receiver has taken it.
+    def post(
+        self,
+        message_id: str,
+        body: str,
+        *,
+        seconds: float,
+        headers: Mapping[str, str] = NO_HEADERS,
+    ) -> None:
+        """Sign the body and post it, with more headers; return when the receiver has taken it.
 
         Raises NotDelivered, at the latest after so many seconds. Redirects are not followed.
         """
         request = urllib.request.Request(
-            self.url, data=body.encode(), headers=self._headers(message_id, body), method="POST"
+            self.url,
+            data=body.encode(),
+            headers={**headers, **self._headers(message_id, body)},
+            method="POST",
         )
         failures: list[NotDelivered | None] = []
         # A thread, since a receiver that sends a byte now and then outlasts any socket's timeout.
@@ -160,6 +180,7 @@ def _failure(request: urllib.request.Request, seconds: float) -> NotDelivered | 
                 f"the receiver answered {error.code}{_said(error)}",
                 is_final=is_final,
                 retry_after=_retry_after(error.headers),
+                status=error.code,
             )
     except (OSError, HTTPException, ValueError) as error:  # ValueError: of a host's odd name
         reason = error.reason if isinstance(error, urllib.error.URLError) else error

@@ -6,18 +6,16 @@ LIFELINE is the number of an inherited pipe end, DOCUMENT what `RunningAttempt` 
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sys
 
 from forebay.lifeline import die_with_parent
+from forebay.stop_signal import StopSignal
 
 
 def main() -> None:
     """Run the agent and report what came of it; end as SIGTERM would if that stopped it."""
     die_with_parent(int(sys.argv[1]))
-    stopped: list[int] = []  # no event: a handler must not take locks
-    signal.signal(signal.SIGTERM, lambda number, _frame: stopped.append(number))
+    stop = StopSignal()
     document = json.load(sys.stdin)
 
     from forebay import logs
@@ -25,11 +23,10 @@ def main() -> None:
     from forebay.running_attempt import RunningAttempt
 
     logs.configure()
-    is_reported = run_attempt(RunningAttempt(document, lambda: bool(stopped)))
+    is_reported = run_attempt(RunningAttempt(document, stop.was_received))
     sys.stdout.flush()
     if not is_reported:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGTERM)
+        stop.obey()
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from forebay.errors import ForebayError
 from forebay.launchers import LaunchableAttempt, LaunchRefused
 from forebay.launchers.process import AttemptProcess
 from forebay.pool import Database
+from forebay.running_attempt import document_of
 
 ENTRY_POINTS = "forebay.agents"
 MAX_LOG_BYTES = 10 * 1024 * 1024
@@ -82,7 +83,7 @@ class LocalLauncher:
             return run_id
         self._check_entry_point(attempt)
         log_path = self._log_dir / f"attempt-{attempt.attempt_id}.log"
-        document = json.dumps(_document(attempt, self._database)).encode()
+        document = json.dumps(document_of(attempt, self._database)).encode()
         try:
             process = AttemptProcess(document, log_path, MAX_LOG_BYTES, lambda: self.on_end())
         except (OSError, RuntimeError) as error:
@@ -145,16 +146,3 @@ def _remove_old_logs(log_dir: Path) -> None:
 def _entry_point_names() -> frozenset[str]:
     return frozenset(entry_points(group=ENTRY_POINTS).names)
 
-
-def _document(attempt: LaunchableAttempt, database: Database) -> dict[str, Any]:
-    conninfo = database.conninfo
-    return {
-        "conninfo": conninfo if isinstance(conninfo, str) else conninfo(),
-        "task_id": attempt.task_id,
-        "attempt_id": attempt.attempt_id,
-        "attempt_no": attempt.attempt_no,
-        "agent": attempt.agent,
-        "entry_point": attempt.entry_point,
-        "payload": attempt.payload,
-        "deadline_at": attempt.deadline_at.isoformat(),
-    }
