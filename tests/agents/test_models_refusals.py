@@ -10,7 +10,7 @@ import pytest
 
 from forebay.agent import ErrorKind, Retry
 from forebay_agents.findings import Findings
-from forebay_agents.models.connection import MOST_BYTES, connect
+from forebay_agents.models.connection import MOST_BYTES, Connection
 from forebay_agents.models.refusals import LONGEST_WAIT, meaning, retry_after
 from forebay_agents.models.settings import API_KEY, BASE_URL, NAME, STRUCTURED
 from forebay_lab.model_server import Fault, ModelServer
@@ -93,7 +93,7 @@ def test_an_answer_is_taken_in_up_to_a_size_only(status: int, server: ModelServe
     response = httpx2.Response(status, stream=Endless())
     response.request = httpx2.Request("POST", endpoint.base_url)
     response.request.extensions["timeout"] = {"read": 60.0}
-    (bound,) = connect(endpoint)._client.event_hooks["response"]
+    (bound,) = Connection(endpoint)._openai._client.event_hooks["response"]
     bound(response)
     with pytest.raises(Retry, match="too large"):
         response.read()

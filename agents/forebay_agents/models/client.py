@@ -28,7 +28,9 @@ from forebay_agents.models.prompts import complaint
 from forebay_agents.models.settings import Endpoint
 
 if TYPE_CHECKING:
-    from openai import APIError, OpenAI
+    from openai import APIError
+
+    from forebay_agents.models.connection import Connection
 
 Message = dict[str, Any]
 
@@ -53,7 +55,7 @@ class Client:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self._openai: OpenAI | None = None
+        self._connection: Connection | None = None
 
     def answer(
         self, call: Call, messages: Sequence[Message], shape: type[Shape], attempt: Attempt
@@ -83,11 +85,11 @@ class Client:
         Raises Truncated, ContextExceeded or Filtered where other text may help, Retry for every
         other refusal, for a stop, and for an answer that is none.
         """
-        client = stopping.wait_for(attempt, call.where, self._connected)
+        connection = stopping.wait_for(attempt, call.where, self._connected)
         size = _size(messages, shape)
         attempt.wait_to_call(size.tokens, size.output_tokens, call.call_id)
         started, clock = datetime.now(UTC), time.monotonic()
-        send = partial(_send, client, self._request(messages, shape))
+        send = partial(_send, connection, self._request(messages, shape))
         try:
             answer = stopping.wait_for(attempt, call.where, send, self.endpoint.timeout)
         except TimeoutError:  # some endpoints keep the connection busy until there is an answer
@@ -102,12 +104,12 @@ class Client:
         request = {"model": self.endpoint.name, "messages": list(messages)}
         return request | ({"response_format": form} if form else {})
 
-    def _connected(self) -> OpenAI:
+    def _connected(self) -> Connection:
         """Return the client, which is slow to load: a call whose turn it is must go at once."""
-        from forebay_agents.models.connection import connect
+        from forebay_agents.models.connection import Connection
 
-        self._openai = self._openai or connect(self.endpoint)
-        return self._openai
+        self._connection = self._connection or Connection(self.endpoint)
+        return self._connection
 
     def _report(
         self, call: Call, answer: _Answer, started: datetime, seconds: float, attempt: Attempt
@@ -140,19 +142,20 @@ class _Answer:
         return 400 <= getattr(self.error, "status_code", 0) < 500
 
 
-def _send(client: OpenAI, request: dict[str, Any]) -> _Answer:
-    """Make the call; runs in a thread of its own, which a stop leaves behind."""
-    from openai import APIError
+def _send(connection: Connection, request: dict[str, Any], *, is_again: bool = False) -> _Answer:
+    """Make the call; runs in a thread of its own, which a stop leaves behind.
 
-    from forebay_agents.models.connection import own_headers
+    A bearer that was refused is renewed, and the call made again: no model has seen it.
+    """
+    from openai import APIError, AuthenticationError
 
     try:
-        chat = client.chat.completions.with_raw_response
-        response = chat.create(**request, extra_headers=own_headers(client))
-        return _Answer(_json(response.http_response.text))
+        return _Answer(_json(connection.create(request)))
     except Retry as refused:
         return _Answer(None, refused)
     except APIError as failed:
+        if isinstance(failed, AuthenticationError) and not is_again and connection.renew():
+            return _send(connection, request, is_again=True)
         return _Answer(_json(getattr(getattr(failed, "response", None), "text", "")), failed)
 
 

@@ -92,6 +92,11 @@ def _status(error: APIStatusError, endpoint: Endpoint) -> Exception:
 
 def _sentence(error: APIStatusError, endpoint: Endpoint) -> str:
     match error.status_code:
+        case 401 | 403 if endpoint.is_databricks:
+            return (
+                f"The workspace does not let us ask {endpoint.name!r} ({error.status_code}):"
+                " grant this principal CAN_QUERY on the serving endpoint."
+            )
         case 401 | 403:
             return (
                 f"The model endpoint does not accept the key ({error.status_code}):"

@@ -18,9 +18,15 @@ VISION_BASE_URL = "FOREBAY_VISION_BASE_URL"
 VISION_API_KEY = "FOREBAY_VISION_API_KEY"
 VISION_NAME = "FOREBAY_VISION_MODEL_NAME"
 
+DATABRICKS = "databricks"
+"""In place of a URL: the serving endpoints of the workspace, with its own way to log in."""
+
 DEFAULT_CONTEXT_TOKENS = 32_000
 LEAST_CONTEXT_TOKENS = 4_000
 """Less holds the prompt, the schema and next to no text."""
+
+NO_KEY = "bearer"
+"""Stands where an endpoint has no key of its own."""
 
 DEFAULT_TIMEOUT = 120.0
 """Seconds that one call may take."""
@@ -33,6 +39,7 @@ Structured = Literal["json_schema", "json_object", "prompt"]
 class Endpoint:
     """An OpenAI-compatible endpoint and the model there; the key stays out of the repr.
 
+    `base_url` may be DATABRICKS: then there is no key, and bearers of the workspace are in its place.
     `name_setting` and `url_setting` are the variables that a refusal of the endpoint names.
     """
 
@@ -45,6 +52,11 @@ class Endpoint:
     url_setting: str = BASE_URL
     key_setting: str = API_KEY
     name_setting: str = NAME
+
+    @property
+    def is_databricks(self) -> bool:
+        """Tell whether it is a serving endpoint of the workspace."""
+        return self.base_url == DATABRICKS
 
 
 def model_endpoint(environment: Mapping[str, str]) -> Endpoint | None:
@@ -72,15 +84,18 @@ def vision_endpoint(environment: Mapping[str, str]) -> Endpoint | None:
 def _endpoint(environment: Mapping[str, str], url: str, key: str, name: str) -> Endpoint:
     """Return the endpoint of these three settings, which belong together."""
     said = {setting: text(environment, setting) for setting in (url, key, name)}
+    if is_databricks := said[url].casefold() == DATABRICKS:
+        said |= {url: DATABRICKS, key: NO_KEY}
     for setting, value in said.items():
         if not value:
             there = [other for other, value in said.items() if value][-1]
             raise MissingSettingError(
                 f"{setting} is not set, but {there} is: set {url}, {key} and {name}, or none."
             )
-    if not re.fullmatch(r"https?://[^\s/]\S*", said[url]):
+    if not is_databricks and not re.fullmatch(r"https?://[^\s/]\S*", said[url]):
         raise SettingError(
-            f"{url} is {said[url]!r}: set it to a URL that begins with https:// or http://."
+            f"{url} is {said[url]!r}: set it to a URL that begins with https:// or http://,"
+            f" or to {DATABRICKS}."
         )
     if not re.fullmatch(r"[!-~]+", said[key]):
         raise SettingError(f"{key} holds a space or a letter that no key has: set it anew.")
