@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -49,8 +49,12 @@ class Workspace:
         self.diary.append(f"cancel {run_id}")
         self.end(run_id, "TERMINATED")
 
-    def states(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        return {run_id: self.state[run_id] for run_id in run_ids}
+    def check(self) -> None:
+        pass
+
+    def states(self, runs: Mapping[str, int | None]) -> dict[str, dict[str, Any]]:
+        assert set(runs.values()) <= {42}
+        return {run_id: self.state[run_id] for run_id in runs}
 
     def end(self, run_id: str, life_cycle_state: str) -> None:
         self.state[run_id] = {"life_cycle_state": life_cycle_state}
@@ -206,7 +210,7 @@ def test_a_workspace_that_does_not_answer_costs_no_lease(
 ) -> None:
     """While the states of runs cannot be asked, their leases are renewed all the same."""
 
-    def unavailable(run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    def unavailable(runs: Mapping[str, int | None]) -> dict[str, dict[str, Any]]:
         raise ConnectionError("503")
 
     register_job(db, lease=timedelta(seconds=0.7))

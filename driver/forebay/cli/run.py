@@ -32,11 +32,13 @@ def run(
 ) -> None:
     """Run the daemon: launch waiting tasks and see to them, until SIGTERM or Ctrl-C.
 
-    It logs to stderr; what an attempt prints goes to a file of its own in FOREBAY_HOME/logs.
+    It logs to stderr; what an attempt prints goes to a file of its own in FOREBAY_HOME/logs. Where
+    a Databricks workspace is named, it also starts runs of the jobs of lakeflow agents.
     """
     from forebay import logs
     from forebay.cli import documents
     from forebay.daemon import Daemon, run_until_signalled
+    from forebay.launchers.configured import external_launchers
     from forebay.launchers.local import LocalLauncher
     from forebay.pool import Database
     from forebay.settings import DATABASE_URL, Settings
@@ -49,7 +51,8 @@ def run(
     os.environ[ROOTS] = named_roots()
     database = Database(where, application_name="forebay daemon")
     local = LocalLauncher(database, documents.home() / "logs", concurrency)
-    run_until_signalled(Daemon(database, local, agents=agents or None), patience=PATIENCE)
+    daemon = Daemon(database, local, external=external_launchers(os.environ), agents=agents or None)
+    run_until_signalled(daemon, patience=PATIENCE)
 
 
 def _stop_with(lifeline: int) -> None:

@@ -10,7 +10,7 @@ from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
 from forebay.daemon.runs import Caller, Run, Runs
 from forebay.errors import ForebayError
-from forebay.launchers import Launcher, LaunchRefused
+from forebay.launchers import Launcher, LauncherAway, LaunchFailed, LaunchRefused
 from forebay.logs import EventLog
 from forebay.renewal import LeaseKeeper
 
@@ -21,7 +21,7 @@ REFUSED_RETRY = timedelta(seconds=30)
 
 
 class Dispatch:
-    """Claim attempts, launch them once each, and record their runs.
+    """Claim attempts for one launcher, launch them once each, and record their runs.
 
     A claim is committed before its launch, and the lease is asked for again right before it: a
     daemon that was suspended in between launches nothing that has become somebody else's.
@@ -35,6 +35,7 @@ class Dispatch:
         on_over: Callable[[Run], None],
         stop: threading.Event,
         agents: Sequence[str] | None,
+        launcher: Launcher,
     ) -> None:
         self._caller = caller
         self._runs = runs
@@ -42,6 +43,8 @@ class Dispatch:
         self._on_over = on_over
         self._stop = stop
         self._agents = agents
+        self._launcher = launcher
+        self._lock = threading.Lock()  # once the stop is set, nothing more is tried
 
     def check(self) -> None:
         """Claim nothing and report nothing, to raise what forbids it: before anything is held."""
@@ -50,9 +53,9 @@ class Dispatch:
         )
         self._caller.call(agent_calls.complete_many, attempt_ids=[], results=[])
 
-    def claim(self, launcher: Launcher) -> int:
+    def claim(self) -> int:
         """Claim as many attempts as the launcher has slots for; return how many."""
-        room = min(launcher.slots - len(self._runs.of(launcher)), LARGEST_CLAIM)
+        room = min(self._launcher.slots - len(self._mine()), LARGEST_CLAIM)
         if room <= 0:
             return 0
         claimed = self._caller.call_cancellably(
@@ -60,48 +63,87 @@ class Dispatch:
             worker=self._caller.worker,
             agents=self._agents,
             batch_size=room,
-            launchers=[launcher.name],
+            launchers=[self._launcher.name],
         )
-        self._runs.add(Run(attempt, launcher) for attempt in claimed)
+        self._runs.add(Run(attempt, self._launcher) for attempt in claimed)
         return len(claimed)
 
-    def launch(self) -> None:
-        """Launch what has no run yet, until the daemon is stopped, and record what was launched."""
-        waiting = [run for run in self._runs.all() if run.run_id is None]
-        self._keeper.renew(run.lease for run in waiting)
-        for run in waiting:
-            if self._stop.is_set():
-                break
-            if run.lease.is_held:
-                self._launch(run)
-            else:
-                self._let_go(run)
-        for run in self._runs.all():
+    def record(self) -> None:
+        """Record what was launched and is not recorded yet."""
+        for run in self._mine():
             if run.run_id is not None and not run.is_recorded:
                 self._record(run, run.run_id)
 
-    def release_unlaunched(self) -> None:
-        """Hand back what was never launched; what may have a run is left to be adopted."""
-        for run in self._runs.all():
-            if run.run_id is None:
+    def launch(self) -> None:
+        """Launch what has no run yet, until the daemon is stopped, and record each run.
+
+        Raises LauncherAway: then what is left was not tried.
+        """
+        self.record()
+        waiting = [run for run in self._mine() if run.run_id is None]
+        self._keeper.renew(run.lease for run in waiting)
+        for run in waiting:
+            if not run.lease.is_held:
                 self._let_go(run)
+            elif not self._may_try(run):
+                break
+            else:
+                self._launch(run)
+
+    def hold(self, away: LauncherAway) -> None:
+        """See that no attempt suffers while the launcher is away.
+
+        One that may have a run is kept, and the database puts its deadline off; the others are
+        handed back.
+        """
+        for run in [one for one in self._mine() if one.run_id is None]:
+            if run.is_tried:
+                self._observe(run, away)
+            else:
+                self._release(run, str(away), timedelta())
+
+    def release_untried(self) -> None:
+        """Hand back what was never tried, once stopped; what may have a run is to be adopted."""
+        with self._lock:
+            untried = [run for run in self._mine() if not run.is_tried]
+        for run in untried:
+            self._let_go(run)
+
+    def _mine(self) -> list[Run]:
+        return self._runs.of(self._launcher)
+
+    def _may_try(self, run: Run) -> bool:
+        with self._lock:
+            run.is_tried |= not self._stop.is_set()
+            return not self._stop.is_set()
 
     def _launch(self, run: Run) -> None:
-        run.is_tried = True
         try:
-            run.run_id = run.launcher.launch(run.attempt)
+            run.run_id = self._launcher.launch(run.attempt)
+        except LauncherAway:
+            raise
         except LaunchRefused as refusal:
             log.warning("launch_refused", attempt_id=run.attempt_id, reason=str(refusal))
-            run.is_tried = False
             self._release(run, str(refusal), REFUSED_RETRY)
+        except LaunchFailed as failure:
+            log.warning("launch_failed", attempt_id=run.attempt_id, reason=str(failure))
+            self._observe(run, failure)
         except Exception as error:  # whether there is a run is open: the same token finds out
             log.warning("launch_unclear", attempt_id=run.attempt_id, reason=str(error))
         else:
             log.info(
                 "launched", attempt_id=run.attempt_id, agent=run.attempt.agent, run_id=run.run_id
             )
-            if not run.lease.is_held:  # the answer came while it was being launched
-                self._on_over(run)
+            self._record(run, run.run_id)
+
+    def _observe(self, run: Run, failure: LaunchFailed) -> None:
+        """Tell the database how a launch failed; keep the attempt if it is to be tried again."""
+        outcome = self._caller.call(
+            calls.observe_run, attempt_id=run.attempt_id, run=dict(failure.seen)
+        )
+        if outcome != "renew":
+            log.info("launch_given_up", attempt_id=run.attempt_id, outcome=outcome)
+            self._runs.drop(run)
 
     def _record(self, run: Run, run_id: str) -> None:
         try:
@@ -111,7 +153,7 @@ class Dispatch:
             run.lease.state = "lost"
             self._keeper.drop(run.lease)
         run.is_recorded = True
-        if not run.lease.is_held:
+        if not run.lease.is_held:  # the answer came while it was being launched
             self._on_over(run)
 
     def _let_go(self, run: Run) -> None:

@@ -1,28 +1,30 @@
-"""The loop of a daemon: every step in its turn, then a wait that a notification ends early."""
+"""A daemon: its turns for the work of this machine, and a lane for each launcher outside of it."""
 
 from __future__ import annotations
 
 import os
-import random
 import signal
 import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 
 import psycopg
 
 from forebay.calls import worker as calls
 from forebay.daemon.dispatch import Dispatch
-from forebay.daemon.external import ExternalRuns
+from forebay.daemon.external import ExternalRuns, adopt
+from forebay.daemon.lane import Lane
 from forebay.daemon.local import LocalRuns
-from forebay.daemon.pace import SECOND_LOOK, WAKE_JITTER, BackOff, Every, Pace
+from forebay.daemon.pace import Every, Pace
 from forebay.daemon.runs import Caller, Run, Runs
+from forebay.daemon.turns import Step, Turns
 from forebay.errors import lacks_right
-from forebay.launchers import ExternalLauncher, Launcher
+from forebay.launchers import ExternalLauncher
 from forebay.launchers.local import LocalLauncher
 from forebay.leases import Lease
 from forebay.listen import Listener
@@ -53,25 +55,34 @@ class Daemon:
         pace: Pace | None = None,
     ) -> None:
         self.worker = f"{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:12]}"
-        self.pace = pace or Pace()
-        self._launchers: list[Launcher] = [local, *external]
+        self.pace = pace = pace or Pace()
+        self._external = external
         self._local_launcher = local
-        self._stop = threading.Event()
-        self._wake = threading.Event()
+        self._stop = stop = threading.Event()
+        self._turns = Turns(pace, stop)
         self._caller = caller = Caller(database, self.worker)
-        self._listener = Listener(database, self._wake.set)
+        self._listener = Listener(database, self._wake)
         self._keeper = keeper = LeaseKeeper(database, self.worker, self._on_lease_over)
         self._runs = runs = Runs(keeper)
-        self._dispatch = Dispatch(caller, runs, keeper, self._on_over, self._stop, agents)
+        dispatch = partial(Dispatch, caller, runs, keeper, self._on_over, stop, agents)
+        self._dispatch = dispatch(local)
         self._local = LocalRuns(caller, runs, keeper, local)
-        self._external = ExternalRuns(caller, runs, external)
-        self._sweep_due = Every(self.pace.sweep)
-        self._observe_due = Every(self.pace.observe)
-        self._poll = BackOff(self.pace.poll_first, self.pace.poll_longest)
-        self._errors = BackOff(self.pace.poll_first, self.pace.error_longest)
-        self._claimed = 0
-        self._looks_again = False
-        local.on_end = self._wake.set
+        self._outside = {one.name: dispatch(one) for one in external}
+        self._lanes = [
+            Lane(
+                caller,
+                self._outside[one.name],
+                ExternalRuns(caller, runs, one),
+                one,
+                pace,
+                stop,
+                self._turns.wake,
+            )
+            for one in external
+        ]
+        self._sweep_due = Every(pace.sweep)
+        self._adopt_due = Every(pace.observe)
+        local.on_end = self._turns.wake
 
     def stop(self) -> None:
         """Ask `run` to end: no more claims, processes ended, outside runs left to be adopted.
@@ -79,7 +90,7 @@ class Daemon:
         A claim or a sweep that waits in the database is cancelled. Asking again does no harm.
         """
         self._stop.set()
-        self._wake.set()
+        self._wake()
         self._caller.cancel()
 
     def run(self, *, patience: float = 0) -> None:
@@ -95,7 +106,9 @@ class Daemon:
             with self._threads():
                 log.info("daemon_started", worker=self.worker)
                 while not self._stop.is_set():
-                    self._rest(self._step())
+                    self._turns.take(self._steps())
+                    for lane in self._lanes:
+                        lane.check()
                 self._shut_down()
         log.info("daemon_stopped", worker=self.worker)
 
@@ -115,58 +128,41 @@ class Daemon:
         try:
             yield
         finally:
+            self._stop.set()  # also where an error ends the loop: the lanes are to end with it
             self._listener.stop()
             self._keeper.stop()
 
-    def _step(self) -> float:
-        """Do everything once; return how many seconds may pass before the next time."""
+    def _steps(self) -> list[Step]:
+        """Return what is to be done now. Adopting comes before the sweep that would end runs."""
         self._keeper.ask_soon(run.lease for run in self._local.live())  # one may be cancelled
-        steps = [self._local.report_exits, self._dispatch.launch, self._external.cancel]
-        if self._observe_due.is_due():
-            steps += [self._external.observe, self._external.adopt]
+        steps: list[Step] = [self._local.report_exits, self._dispatch.launch]
+        if self._lanes and self._adopt_due.is_due():
+            steps += [self._adopt]
         if self._sweep_due.is_due():
             steps += [self._sweep]
-        steps += [self._claim_and_launch]
-        done = [self._is_done(step) for step in steps if not self._stop.is_set()]
-        if not all(done):
-            return self._errors.next()
-        self._errors.reset()
-        if self._claimed:
-            self._poll.reset()
-            return 0
-        if self._looks_again:
-            self._looks_again = False
-            return SECOND_LOOK
-        return self._poll.next()
+        return [*steps, self._claim_and_launch]
 
-    def _is_done(self, step: Callable[[], None]) -> bool:
-        try:
-            step()
-        except Exception as error:
-            name = step.__name__.strip("_")
-            if not self._stop.is_set() or not isinstance(error, psycopg.errors.QueryCanceled):
-                log.error("step_failed", step=name, error=type(error).__name__, reason=str(error))
-            return False
-        return True
-
-    def _claim_and_launch(self) -> None:
-        self._claimed = sum([self._dispatch.claim(launcher) for launcher in self._launchers])
-        if self._claimed:
+    def _claim_and_launch(self) -> int:
+        claimed = self._dispatch.claim()
+        if claimed:
             self._dispatch.launch()
+        return claimed
+
+    def _adopt(self) -> None:
+        """Adopt runs; only then do the lanes begin, as their claims may end what is left alone."""
+        is_any = adopt(self._caller, self._runs, self._external)
+        for lane in self._lanes:
+            lane.start()
+            if is_any:
+                lane.wake()
 
     def _sweep(self) -> None:
         self._caller.call_cancellably(calls.sweep, worker=self.worker)
 
-    def _rest(self, seconds: float) -> None:
-        """Wait for the time, a notification, the end of a process, or the stop.
-
-        What woke it is looked for until nothing is found, and then once more.
-        """
-        is_woken = self._wake.wait(seconds)
-        self._wake.clear()
-        self._looks_again |= is_woken
-        if is_woken and not self._stop.is_set():
-            time.sleep(random.uniform(0, WAKE_JITTER))
+    def _wake(self) -> None:
+        self._turns.wake()
+        for lane in self._lanes:
+            lane.wake()
 
     def _on_lease_over(self, lease: Lease) -> None:
         if run := self._runs.get(lease.attempt_id):
@@ -178,18 +174,21 @@ class Daemon:
             self._local.stop(run)
         elif run.is_recorded:
             self._runs.drop(run)
-        self._wake.set()
+        self._wake()
 
     def _shut_down(self) -> None:
         """Hand back what was not launched and end the processes; till then their leases live."""
         log.info("daemon_stopping", worker=self.worker, processes=len(self._local.live()))
         give_up_at = time.monotonic() + self.pace.stop_grace + STOP_ALLOWANCE
-        self._is_done(self._dispatch.release_unlaunched)
+        for dispatch in (self._dispatch, *self._outside.values()):
+            self._turns.attempt(dispatch.release_untried)
         self._local.stop_all(self.pace.stop_grace)
-        while self._local.live() and time.monotonic() < give_up_at:
-            self._is_done(self._local.report_exits)
-            self._wake.wait(0.1)
-            self._wake.clear()
+        while self._is_busy() and time.monotonic() < give_up_at:
+            self._turns.attempt(self._local.report_exits)
+            self._turns.wait(0.1)
+
+    def _is_busy(self) -> bool:
+        return bool(self._local.live()) or any(lane.is_alive() for lane in self._lanes)
 
 
 def run_until_signalled(daemon: Daemon, *, patience: float = 0) -> None:

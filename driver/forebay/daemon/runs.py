@@ -96,7 +96,7 @@ class Caller:
         )
         self._pool: Pool | None = None
         self._lock = threading.Lock()  # a cancel reaches the call that it is meant for, or none
-        self._cancellable: psycopg.Connection[Any] | None = None
+        self._cancellable: list[psycopg.Connection[Any]] = []
 
     @contextmanager
     def connected(self, *, patience: float) -> Iterator[None]:
@@ -113,22 +113,20 @@ class Caller:
     def call_cancellably(
         self, function: StoredFunction[P, R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        """Do the same for what may as well not be done: `cancel` has it fail. For one thread."""
+        """Do the same for what may as well not be done: `cancel` has it fail."""
         assert self._pool is not None
         with self._pool.connection(timeout=CONNECTION_WAIT) as connection:
-            self._set_cancellable(connection)
+            with self._lock:
+                self._cancellable.append(connection)
             try:
                 return function(connection, *args, **kwargs)
             finally:
-                self._set_cancellable(None)
+                with self._lock:
+                    self._cancellable.remove(connection)
 
     def cancel(self) -> None:
-        """Have the cancellable call that goes on fail at once, as if it had not been made."""
+        """Have the cancellable calls that go on fail at once, as if they had not been made."""
         with self._lock:
-            if self._cancellable:
+            for connection in self._cancellable:
                 with suppress(psycopg.Error):
-                    self._cancellable.cancel_safe(timeout=CANCEL_SECONDS)
-
-    def _set_cancellable(self, connection: psycopg.Connection[Any] | None) -> None:
-        with self._lock:
-            self._cancellable = connection
+                    connection.cancel_safe(timeout=CANCEL_SECONDS)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from typing import Any
 
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.core import Config
 
 import forebay
+from forebay.databricks import is_on_databricks as is_on_databricks
 
 HTTP_SECONDS = 10
 """How long one request may take before it counts as lost."""
@@ -45,8 +45,3 @@ def _keep_bodies_out(record: logging.LogRecord) -> bool:
 
 
 logging.getLogger("databricks.sdk").addFilter(_keep_bodies_out)
-
-
-def is_on_databricks(environment: Mapping[str, str]) -> bool:
-    """Tell whether a workspace is named: the variables of an app, a job, or a person's own."""
-    return bool(environment.get("DATABRICKS_HOST") or environment.get("DATABRICKS_CONFIG_PROFILE"))

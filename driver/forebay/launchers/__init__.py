@@ -6,7 +6,7 @@ follows is the answer of a stored function.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from forebay.rows import AdoptedAttempt, ClaimedAttempt
@@ -18,8 +18,20 @@ class LaunchRefused(Exception):
     """Nothing was started for the attempt, for certain: it may go back in line unspent.
 
     Any other exception of a launch leaves open whether a run exists: the attempt is then launched
-    again with the same token.
+    again with the same token, unless `observe_run` says that something else follows.
     """
+
+
+class LaunchFailed(Exception):
+    """What came back in place of a run: `seen` is what `observe_run` takes."""
+
+    def __init__(self, message: str, seen: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.seen = seen
+
+
+class LauncherAway(LaunchFailed):
+    """What starts the runs cannot be used at this moment, for none of them."""
 
 
 class Launcher(Protocol):
@@ -34,7 +46,7 @@ class Launcher(Protocol):
     def launch(self, attempt: LaunchableAttempt) -> str:
         """Start a run and return its id; the same launch token again gives the same run.
 
-        Raises LaunchRefused when there is no run and there will be none.
+        Raises LaunchRefused when there is no run and there will be none, LaunchFailed.
         """
         ...
 
@@ -44,8 +56,18 @@ class Launcher(Protocol):
 
 
 class ExternalLauncher(Launcher, Protocol):
-    """A launcher whose runs live on without the daemon, which another one can adopt."""
+    """A launcher whose runs live on without the daemon, which another one can adopt.
 
-    def states(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return what `observe_run` takes for each run; one that could not be asked is left out."""
+    No request takes for long: each call may raise LauncherAway instead.
+    """
+
+    def check(self) -> None:
+        """Raise LauncherAway unless runs can be started and asked at this moment."""
+        ...
+
+    def states(self, runs: Mapping[str, int | None]) -> dict[str, dict[str, Any]]:
+        """Return what `observe_run` takes for each run; one that could not be asked is left out.
+
+        `runs` are run ids, with the job that each is a run of.
+        """
         ...
