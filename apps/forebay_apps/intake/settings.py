@@ -36,7 +36,7 @@ class IntakeSettings:
         named = text(environment, AGENTS).split(",")
         reading = Limits.from_environment(environment)
         return cls(
-            storages=tuple(roots({ROOTS: text(environment, ROOTS) or named_roots(environment)})),
+            storages=tuple(roots({**environment, ROOTS: named_roots(environment)})),
             upload_mb=_limit(environment, "FOREBAY_UPLOAD_MB", DEFAULT_MB, reading.file_mb),
             upload_pages=_limit(environment, "FOREBAY_UPLOAD_PAGES", DEFAULT_PAGES, reading.pages),
             agents=tuple(name.strip() for name in named if name.strip()) or (DEFAULT_AGENT,),

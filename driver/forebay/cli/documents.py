@@ -15,7 +15,7 @@ from forebay.cli.errors import Refused
 
 if TYPE_CHECKING:
     from forebay.looking import Look
-    from forebay.storage import FolderStorage
+    from forebay.storage import Storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ def home() -> Path:
     return default_data_dir().parent
 
 
-def storage() -> FolderStorage:
+def storage() -> Storage:
     """Return where submitted files go: the first of the storage roots."""
-    from forebay.storage import FolderStorage, named_roots
+    from forebay.storage import ROOTS, named_roots, roots
 
-    return FolderStorage(Path(named_roots().split(os.pathsep)[0]))
+    return roots({**os.environ, ROOTS: named_roots()})[0]
 
 
 def own_pdfs(folder: Path) -> list[Path]:

@@ -17,6 +17,9 @@ HTTP_SECONDS = 10
 RETRY_SECONDS = 20
 """How long the SDK may try again before the call fails."""
 
+PART_TRIES = 5
+"""How often a part of a file is sent or asked for before the transfer fails: for about 10 s."""
+
 
 def workspace_client(
     *, http_seconds: int = HTTP_SECONDS, retry_seconds: int = RETRY_SECONDS, **options: Any
@@ -35,6 +38,8 @@ def workspace_client(
         product_version=forebay.__version__,
         **options,
     )
+    config.files_ext_network_transfer_inactivity_timeout_seconds = http_seconds
+    config.experimental_files_ext_cloud_api_max_retries = PART_TRIES
     return WorkspaceClient(config=config)
 
 

@@ -75,7 +75,7 @@ class FolderStorage:
         before = time.time() - older_than.total_seconds()
         deleted = 0
         for above, _, files in os.walk(self.root.joinpath(*self._parts(folder))):
-            for path in (Path(above, file) for file in files if _is_unfinished(file)):
+            for path in (Path(above, file) for file in files if is_unfinished(file)):
                 with suppress(FileNotFoundError):  # its process has just ended it
                     if path.lstat().st_mtime <= before:
                         self.delete(path.relative_to(self.root).as_posix())
@@ -89,7 +89,7 @@ class FolderStorage:
             for file in files:
                 path = Path(folder, file)
                 name = path.relative_to(self.root).as_posix()
-                if name.startswith(prefix) and not _is_unfinished(file) and self._is_file(path):
+                if name.startswith(prefix) and not is_unfinished(file) and self._is_file(path):
                     yield name
 
     @contextmanager
@@ -236,5 +236,6 @@ def _chunks(name: str, file: BinaryIO) -> Iterator[bytes]:
             yield chunk
 
 
-def _is_unfinished(file: str) -> bool:
+def is_unfinished(file: str) -> bool:
+    """Tell whether a file's own name is one that a write gives it until it is whole."""
     return file.startswith(".") and file.endswith(UNFINISHED)

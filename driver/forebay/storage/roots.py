@@ -4,14 +4,18 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from forebay.errors import MissingSettingError
+from forebay.errors import MissingSettingError, SettingError
 from forebay.settings import text
 from forebay.storage.folder import FolderStorage
 from forebay.storage.interface import Storage, StorageError
 from forebay.storage.sentences import outside
 
 ROOTS = "FOREBAY_STORAGE_ROOTS"
-"""The setting: folders that documents are read from, separated as in PATH."""
+"""The setting: folders and Volumes that documents are read from, separated as in PATH."""
+
+VOLUMES = ("/", "Volumes")
+VOLUME_PARTS = 5
+"""Parts of a Volume's path: /, Volumes, its catalog, its schema and its name."""
 
 
 def named_roots(environment: Mapping[str, str] = os.environ) -> str:
@@ -23,13 +27,51 @@ def named_roots(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def roots(environment: Mapping[str, str] = os.environ) -> list[Storage]:
-    """Return the storages that the setting names, in its order; raises MissingSettingError."""
+    """Return the storages that the setting names, in its order.
+
+    Raises MissingSettingError where it names none, SettingError for one that cannot be.
+    """
     named = [root for root in text(environment, ROOTS).split(os.pathsep) if root]
     if not named:
         raise MissingSettingError(
             f"{ROOTS} is not set: set it to the folders that documents may be read from."
         )
-    return [FolderStorage(Path(root)) for root in named]
+    return [storage_of(root, environment) for root in named]
+
+
+def storage_of(root: str, environment: Mapping[str, str] = os.environ) -> Storage:
+    """Return what a root means; raises SettingError for a part of /Volumes that is no Volume.
+
+    It is a folder of this machine. Where it is /Volumes/CATALOG/SCHEMA/VOLUME or below, the Volume
+    is not mounted here, and the environment names a workspace, it is that Volume by the Files API.
+    """
+    parts = Path(root).parts
+    volume = Path(*parts[:VOLUME_PARTS])
+    if parts[:2] != VOLUMES or _is_mounted(volume) or not _has_workspace(environment):
+        return FolderStorage(Path(root))
+    if len(parts) < VOLUME_PARTS:
+        raise SettingError(
+            f"{ROOTS} has {root!r}: name a Volume, as /Volumes/CATALOG/SCHEMA/VOLUME."
+        )
+    from forebay.storage.volume import VolumeStorage
+
+    return VolumeStorage(root)
+
+
+def _is_mounted(volume: Path) -> bool:
+    return len(volume.parts) == VOLUME_PARTS and volume.is_dir()
+
+
+def _has_workspace(environment: Mapping[str, str]) -> bool:
+    """Tell whether a workspace is named; raises SettingError where nothing can speak with it."""
+    try:
+        from forebay.databricks.client import is_on_databricks
+    except ImportError as error:
+        raise SettingError(
+            f"{ROOTS} has a Volume that is not mounted here: install what speaks with the"
+            " workspace, pip install 'forebay[databricks]'."
+        ) from error
+    return is_on_databricks(environment)
 
 
 def locate(document: str, among: Sequence[Storage] | None = None) -> tuple[Storage, str]:

@@ -23,7 +23,7 @@ def translated_errors(name: str) -> Iterator[None]:
     except OSError as error:
         raise _fault(name, error) from error
     except ValueError as error:  # a NUL, or what no file system can encode
-        raise StorageError(f"{quoted(name)} is no name of a file: give it another one.") from error
+        raise no_name(name) from error
 
 
 def outside(name: str) -> StorageError:
@@ -38,6 +38,31 @@ def no_root(root: Path) -> StorageError:
         " FOREBAY_STORAGE_ROOTS.",
         may_pass=True,
     )
+
+
+def missing(name: str) -> StorageError:
+    """Say that there is no such file."""
+    return StorageError(f"{quoted(name)} does not exist: upload it again, or correct the name.")
+
+
+def taken(name: str) -> StorageError:
+    """Say that there is such a file already."""
+    return StorageError(f"{quoted(name)} is there already, and is not written over.")
+
+
+def no_file(name: str) -> StorageError:
+    """Say that what has the name is something else."""
+    return StorageError(f"{quoted(name)} is a folder, or no plain file: name a file.")
+
+
+def no_name(name: str) -> StorageError:
+    """Say that nothing can have such a name: it has a NUL, or is no text."""
+    return StorageError(f"{quoted(name)} is no name of a file: give it another one.")
+
+
+def too_long(name: str) -> StorageError:
+    """Say that a name is longer than a file's can be."""
+    return StorageError(f"The name {quoted(name)} is too long: give the file a shorter one.")
 
 
 def changed(name: str) -> StorageError:
@@ -64,15 +89,15 @@ def _fault(name: str, error: OSError) -> StorageError:
     file = quoted(name)
     match error:
         case FileNotFoundError() | NotADirectoryError():
-            return StorageError(f"{file} does not exist: upload it again, or correct the name.")
+            return missing(name)
         case IsADirectoryError():
-            return StorageError(f"{file} is a folder, or no plain file: name a file.")
+            return no_file(name)
         case FileExistsError():
-            return StorageError(f"{file} is there already, and is not written over.")
+            return taken(name)
     if error.errno == errno.ELOOP:
         return StorageError(f"{file} is a link that leads nowhere, or was put there just now.")
     if error.errno == errno.ENAMETOOLONG:
-        return StorageError(f"The name {file} is too long: give the file a shorter one.")
+        return too_long(name)
     if error.errno in FULL:
         return StorageError(f"{file} cannot be written: no space is left.", may_pass=True)
     if error.errno in DENIED:

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Literal
 
-FaultKind = Literal["status", "lost", "reset", "slow", "hang"]
+FaultKind = Literal["status", "lost", "reset", "break", "slow", "hang"]
 
 
 @dataclass(slots=True)
@@ -17,6 +17,8 @@ class Fault:
     status  answers with `status`, `code` and `message`, and carries nothing out
     lost    carries the request out and breaks the connection before it answers
     reset   breaks the connection and carries nothing out
+    break   breaks the connection after `after` bytes of a body: of the answer to a GET, else of the
+            request, which is then not carried out
     slow    waits `seconds`, then carries it out and answers
     hang    carries it out, and answers after `seconds`
 
@@ -32,6 +34,7 @@ class Fault:
     seconds: float = 1.0
     times: int | None = 1
     skip: int = 0
+    after: int = 0
     retry_after: int | None = None
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import socket
 import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from types import TracebackType
@@ -181,6 +182,9 @@ class _Handler(BaseHTTPRequestHandler):
         if fault and fault.kind == "reset":
             self._log(request, 0)
             return self._break()
+        if fault and fault.kind == "break":
+            self._log(request, 0)
+            return self._break_within(request, fault.after)
         answer = _refused(fault) if fault and fault.kind == "status" else self._handled(request)
         if fault and fault.kind == "hang":
             self.workspace.closing.wait(fault.seconds)
@@ -207,7 +211,8 @@ class _Handler(BaseHTTPRequestHandler):
             Logged(time.time(), request.method, request.path, dict(request.query), who, status)
         )
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: Answer, most: float = math.inf) -> None:
+        """Send an answer, and of its chunks `most` bytes."""
         content = json.dumps(answer.body).encode() if answer.chunks is None else b""
         headers = {"content-type": "application/json", "content-length": str(len(content))}
         if answer.status == 204:
@@ -220,9 +225,23 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             if self.command != "HEAD":
                 for chunk in [content] if answer.chunks is None else answer.chunks:
-                    self.wfile.write(chunk)
+                    self.wfile.write(chunk if most > len(chunk) else chunk[: int(most)])
+                    most -= len(chunk)
+                    if most <= 0:
+                        return
         except OSError:
             self.close_connection = True  # nobody waits for it any more
+
+    def _break_within(self, request: Request, after: int) -> None:
+        if request.method != "GET":
+            while after > 0 and (chunk := request.body.read(min(after, 1 << 16))):
+                after -= len(chunk)
+            return self._break()
+        self._send(self._handled(request), after)
+        self.close_connection = True  # not at once as _break does it: what was sent is to arrive
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+        return None
 
     def _break(self) -> None:
         self.close_connection = True

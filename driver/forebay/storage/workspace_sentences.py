@@ -1,0 +1,76 @@
+"""The faults of a workspace's Files API, as sentences for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from databricks.sdk.errors import (
+    AlreadyExists,
+    BadRequest,
+    NotFound,
+    PermissionDenied,
+    ResourceAlreadyExists,
+    Unauthenticated,
+)
+from databricks.sdk.errors.base import DatabricksError
+
+from forebay.storage.interface import StorageError
+from forebay.storage.sentences import missing, quoted, taken
+
+LONGEST_MESSAGE = 80
+"""Characters of what the workspace says that a sentence repeats."""
+
+
+@contextmanager
+def workspace_errors(name: str) -> Iterator[None]:
+    """Raise what the SDK says of the file `name` as a StorageError.
+
+    OSError is what it raises for answers, for time that is over and for connections that broke,
+    RuntimeError when it has tried often enough, and ValueError without credentials or for answers
+    that make no sense.
+    """
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError) as error:
+        raise _fault(name, error) from error
+
+
+def no_volume(root: str) -> StorageError:
+    """Say that a root itself is missing, which no file is to blame for."""
+    return StorageError(
+        f"The storage root {quoted(root)} is not there: make the Volume or its folder, or correct"
+        " FOREBAY_STORAGE_ROOTS.",
+        may_pass=True,
+    )
+
+
+def _fault(name: str, error: Exception) -> StorageError:
+    file = quoted(name)
+    match error:
+        case NotFound():
+            return missing(name)
+        case AlreadyExists() | ResourceAlreadyExists():
+            return taken(name)
+        case PermissionDenied() | Unauthenticated():
+            return StorageError(
+                f"{file} may not be used: check the login, and READ VOLUME and WRITE VOLUME.",
+                may_pass=True,
+            )
+        case BadRequest():
+            return StorageError(f"{file} is refused by the workspace: {_message(error)}")
+        case ValueError():
+            return StorageError(
+                f"{file} cannot be used: check DATABRICKS_HOST and the login to the workspace.",
+                may_pass=True,
+            )
+        case DatabricksError():
+            return StorageError(f"{file} cannot be used now: {_message(error)}", may_pass=True)
+    return StorageError(
+        f"{file} cannot be used now: the workspace or its storage does not answer.", may_pass=True
+    )
+
+
+def _message(error: Exception) -> str:
+    said = "".join(c if c.isprintable() else " " for c in str(error)).strip() or "no reason given"
+    return said if len(said) <= LONGEST_MESSAGE else f"{said[:LONGEST_MESSAGE]}…"
