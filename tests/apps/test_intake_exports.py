@@ -15,6 +15,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from forebay.csv_cells import cell
 from forebay.rows import BatchOutlook, BatchResult
 from forebay_apps.intake import exports
 from forebay_apps.intake.findings import Findings, amount, in_short, level
@@ -113,20 +114,20 @@ def test_line_items_have_a_table_of_their_own() -> None:
 )
 def test_no_cell_is_a_formula(value: str) -> None:
     """What a spreadsheet might carry out begins with an apostrophe."""
-    assert exports.cell(value) == f"'{value}"
+    assert cell(value) == f"'{value}"
 
 
 @pytest.mark.parametrize("value", ["-12.50", "-3", "12", "a=b", "100 %", "x@y.example", "", "é"])
 def test_what_is_harmless_stays_as_it_is(value: str) -> None:
     """Numbers and words are not touched."""
-    assert exports.cell(value) == value
+    assert cell(value) == value
 
 
 @settings(deadline=None)
 @given(st.text())
 def test_a_cell_never_begins_a_formula(value: str) -> None:
     """Whatever it holds, the first character that is no space is harmless, or it is a number."""
-    said = exports.cell(value)
+    said = cell(value)
     first = said.lstrip()[:1]
     assert first not in set("=+-@＝＋－＠") or exports.NUMBER.fullmatch(said)
 

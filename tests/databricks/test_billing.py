@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from databricks.support_billing import DAY, HOUR, LONG_AGO, MINUTE, Books, books
+from forebay.calls import agent as report
 from forebay.calls import upkeep, viewer
 from forebay.databricks import billing
-from forebay.databricks.bill import Bill
-from forebay.databricks.statements import StatementFailed
+from forebay.databricks.bill import Bill, BillError
 from forebay.errors import SettingError
 from forebay_lab.workspace import Fault, Workspace
 from forebay_lab.workspace.billing import JOBS_SKU
@@ -104,6 +104,17 @@ def test_a_row_has_the_one_price_of_its_time(books: Books, minutes: int, usd: st
     books.rows.use(10, change + minutes * MINUTE, run_id=run_id)
     books.read()
     assert books.cost(task_id) == (Decimal(usd), False)
+
+
+def test_no_digit_is_lost(books: Books) -> None:
+    """A quantity and a price of 18 places make 36 of them, which SQL would have rounded to 6."""
+    task_id, run_id = books.run()
+    books.statements.execute('DELETE FROM "system.billing".list_prices')
+    books.rows.price("12.123456789012345677", LONG_AGO)
+    books.rows.use("345.123456789012345679", books.clock.now(), run_id=run_id)
+    books.read()
+    wanted = Decimal("4184.089315256160645549527968299765279683")
+    assert viewer.task_detail(books.db, task_id=task_id).compute_usd == wanted
 
 
 def test_overlapping_prices_and_other_currencies_count_once(books: Books) -> None:
@@ -238,6 +249,20 @@ def test_it_is_provisional_until_the_latency_has_passed(books: Books) -> None:
     assert (books.cost(ended), books.cost(going_on)) == ((1, True), (1, False))
 
 
+def test_a_run_of_days_becomes_final_without_another_row(books: Books) -> None:
+    """Its only row came long before it ended, and no new one makes anybody look again."""
+    task_id, run_id = books.run(minutes=None)
+    [attempt] = viewer.task_detail(books.db, task_id=task_id).attempts
+    books.rows.use(2, books.clock.now(), run_id=run_id)
+    books.clock.advance(6 * DAY)
+    books.read()
+    report.complete(books.db, attempt_id=attempt["attempt_id"], result={})
+    books.clock.advance(6 * DAY)
+    assert books.cost(task_id) == (1, False)
+    books.read()
+    assert books.cost(task_id) == (1, True)
+
+
 def test_what_a_bill_tells_replaces_the_estimate(books: Books) -> None:
     """`local` was an estimate; who asks for sources sees the bill."""
     task_id, run_id = books.run()
@@ -285,14 +310,15 @@ def test_a_reading_that_breaks_begins_again_where_it_began(
     ids = [books.run() for _ in range(3)]
     for _, run_id in ids:
         books.rows.use(2, books.clock.now(), run_id=run_id)
+    books.clock.advance(10 * DAY)
     posts = r"POST /api/2.0/sql/statements$"
     refuses = Fault("status", posts, status=403, code="PERMISSION_DENIED", skip=2)
     fault = workspace.faults.add(refuses)
-    with pytest.raises(Exception, match="not available"):
+    with pytest.raises(BillError, match="not available"):
         books.read()
     workspace.faults.remove(fault)
     known = [books.cost(task_id) for task_id, _ in ids]
-    assert known == [(1, False), None, None]
+    assert known == [(1, True), None, None]
     books.clock.advance(30 * DAY)
     books.read()
     assert [books.cost(task_id) for task_id, _ in ids] == [(1, True)] * 3
@@ -309,7 +335,7 @@ def test_who_may_not_read_the_bill_is_told_so(books: Books) -> None:
     """The sentence is the warehouse's; nothing is recorded, and nothing counts as read."""
     books.run()
     books.statements.execute('DROP TABLE "system.billing".usage')
-    with pytest.raises(StatementFailed, match="usage"):
+    with pytest.raises(BillError, match=r"cannot be read: .*usage"):
         books.read()
     assert viewer.metrics(books.db).compute_as_of is None
 
@@ -341,6 +367,11 @@ class Used:
     is_elsewhere: bool
 
 
+def digits(least: int, most: int) -> st.SearchStrategy[Decimal]:
+    """Draw decimals of 18 places, by their number of 10^-18."""
+    return st.integers(least, most).map(lambda units: Decimal(f"{units}e-18"))
+
+
 ROWS = st.lists(
     st.builds(
         Used,
@@ -348,15 +379,14 @@ ROWS = st.lists(
         minute=st.sampled_from([0, 30, 60, 90, 120]),
         kind=st.sampled_from(["ORIGINAL", "RETRACTION", "RESTATEMENT"]),
         sku=st.sampled_from(["A", "B"]),
-        quantity=st.decimals(-1000, 1000, places=18),
+        quantity=digits(-(10**21), 10**21),
         days_later=st.integers(0, 6),
         is_elsewhere=st.booleans(),
     ),
+    min_size=1,
     max_size=25,
 )
-PRICES = st.lists(
-    st.decimals(0, 100, places=18).map(lambda price: Decimal(price)), min_size=4, max_size=4
-)
+PRICES = st.lists(digits(0, 10**20), min_size=4, max_size=4)
 
 
 @settings(

@@ -27,6 +27,7 @@ COMMANDS = (
         "quota",
         "customer",
         "price",
+        "cost",
         "run",
         "demo",
         "db",

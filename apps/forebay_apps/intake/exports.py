@@ -3,24 +3,16 @@
 import csv
 import io
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from forebay.csv_cells import BOM, cell
 from forebay.rows import BatchOutlook, BatchResult
 from forebay_agents.findings import NAMES
 from forebay_apps.intake.findings import Findings
 from forebay_apps.intake.naming import name_of
-
-BOM = "\ufeff"
-"""By which spreadsheets know UTF-8."""
-
-FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@＝＋－＠]")
-"""How a cell begins that a spreadsheet might take for something to do."""
-
-NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 DOCUMENTS = (
     *("document", "task_id", "state", *NAMES, "confidence", "pages", "notes", "error"),
@@ -133,17 +125,6 @@ def _table(columns: tuple[str, ...], rows: Iterable[Mapping[str, Any]]) -> Itera
         text.seek(0)
         text.truncate()
     yield text.getvalue()
-
-
-def cell(value: Any) -> str:
-    """Return a value for a table; what a spreadsheet might carry out gets an apostrophe."""
-    if value is None:
-        return ""
-    said = value.isoformat() if isinstance(value, datetime) else str(value)
-    said = said.replace("\0", "")
-    if FORMULA.match(said) and not NUMBER.fullmatch(said):
-        return f"'{said}"
-    return said
 
 
 def _dumped(value: Any) -> str:

@@ -18,6 +18,7 @@ from forebay.cli import (
     acts,
     agent,
     batch,
+    cost,
     customer,
     db,
     demo,
@@ -63,6 +64,7 @@ app.add_typer(agent.app, name="agent", rich_help_panel=AGENTS)
 app.add_typer(quota.app, name="quota", rich_help_panel=AGENTS)
 app.add_typer(customer.app, name="customer", rich_help_panel=AGENTS)
 app.add_typer(price.app, name="price", rich_help_panel=AGENTS)
+app.add_typer(cost.app, name="cost", rich_help_panel=AGENTS)
 app.command(rich_help_panel=AGENTS)(run.run)
 app.add_typer(serve.app, name="serve", rich_help_panel=AGENTS)
 app.add_typer(user.app, name="user", rich_help_panel=AGENTS)

@@ -19,7 +19,7 @@ COMMANDS = {
     "register_customer": "customer set",
     "lift_spend_cap": "agent lift",
 }
-ROLES = ("submitter", "viewer", "operator", "reader", "worker", "agent")
+ROLES = ("submitter", "viewer", "operator", "reader", "worker", "agent", "upkeep")
 
 
 class Refused(Exception):

@@ -11,17 +11,20 @@ Quantities and prices come as decimal strings and are multiplied here: SQL would
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal, Inexact
 from typing import Literal
 
 from databricks.sdk import WorkspaceClient
+from databricks.sdk.errors import DatabricksError
 
 from forebay.databricks.client import workspace_client
-from forebay.databricks.statements import WAREHOUSE, Row, query
-from forebay.errors import SettingError
+from forebay.databricks.statements import WAREHOUSE, Row, StatementFailed, query
+from forebay.errors import ForebayError, SettingError
+from forebay.logs import first_line
 from forebay.settings import text, word
 
 TAG = "FOREBAY_BILLING_TAG"
@@ -104,6 +107,10 @@ TAGGED = "(u.custom_tags[:tag_key] = :tag_value OR u.usage_metadata.warehouse_id
 EVERYTHING = "TRUE"
 
 
+class BillError(ForebayError):
+    """The bill cannot be read: the message says why, as the workspace or its warehouse says it."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunLine:
     """What a run used of one SKU in one window; usd is None where no price is listed."""
@@ -143,15 +150,17 @@ class Bill:
     def of(cls, environment: Mapping[str, str]) -> Bill:
         """Return the bill that the settings name; this asks the workspace who it is.
 
-        Raises SettingError without a warehouse, or with a wrong setting.
+        Raises SettingError without a warehouse, or with a wrong setting, and BillError.
         """
         warehouse_id = text(environment, WAREHOUSE)
         if not warehouse_id:
             raise SettingError(f"{WAREHOUSE} must name the SQL warehouse that reads the bill.")
         tag, price = read_tag(environment), read_price(environment)
-        client = workspace_client()
-        workspace_id = text(environment, WORKSPACE) or client.config.workspace_id
-        return cls(client, warehouse_id, str(workspace_id or client.get_workspace_id()), tag, price)
+        with _said_as_one():
+            client = workspace_client()
+            workspace_id = text(environment, WORKSPACE) or client.config.workspace_id
+            name = str(workspace_id or client.get_workspace_id())
+        return cls(client, warehouse_id, name, tag, price)
 
     def changed_runs(self, since: date) -> list[str]:
         """Return the runs of which a row came on that day or later: anybody's runs."""
@@ -186,7 +195,17 @@ class Bill:
         }[self.price]
         written = sql.format(price=column, priced=PRICED, scope=scope)
         parameters = {"workspace_id": self.workspace_id, **given}
-        return query(self.client, self.warehouse_id, written, parameters)
+        with _said_as_one():
+            return query(self.client, self.warehouse_id, written, parameters)
+
+
+@contextmanager
+def _said_as_one() -> Iterator[None]:
+    """Raise BillError for whatever keeps the workspace from answering, login included."""
+    try:
+        yield
+    except (DatabricksError, StatementFailed, TimeoutError, ValueError) as error:
+        raise BillError(f"The bill cannot be read: {first_line(error)}") from error
 
 
 def read_tag(environment: Mapping[str, str]) -> tuple[str, str] | None:

@@ -43,8 +43,8 @@ class Refreshed:
 def refresh_billing(connection: psycopg.Connection[Any], bill: Bill) -> Refreshed:
     """Record what the bill tells of our runs, and of what they share.
 
-    The connection is one that commits each call, as a member of forebay_upkeep. Raises what
-    `statements.query` raises; whatever it was, the next reading begins where this one did.
+    The connection is one that commits each call, as a member of forebay_upkeep. Raises BillError;
+    the next reading then begins where this one did.
     """
     done = Refreshed()
     reading = upkeep.begin_bill(connection, source=SOURCE)
