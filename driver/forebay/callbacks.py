@@ -1,8 +1,8 @@
 """The sender of callbacks: what an attempt reports, told to the orchestrator over HTTP as well.
 
-It is set up by FOREBAY_CALLBACK_URL and FOREBAY_CALLBACK_SECRETS, and by FOREBAY_CALLBACK_AUTH where
-a proxy wants to know who comes. A receiver that is away costs the attempt's process a few seconds
-and nothing else: what was reported stays as it is.
+It is set up by FOREBAY_CALLBACK_URL and FOREBAY_CALLBACK_SECRETS, and
+FOREBAY_CALLBACK_AUTH where a proxy asks who comes. A receiver that is away costs the attempt's
+process a few seconds and nothing else: what was reported stays as it is.
 """
 
 from __future__ import annotations

@@ -22,10 +22,10 @@ from forebay import acceptance
 from forebay import agent as agents
 from forebay.callbacks import Callbacks
 from forebay.calls import agent as calls
-from forebay.errors import ConnectError, ForebayError, InvalidDocumentError, TooLargeError
+from forebay.errors import ForebayError, InvalidDocumentError, TooLargeError
 from forebay.failures import Failure
 from forebay.logs import EventLog
-from forebay.running_attempt import AWAY, RunningAttempt
+from forebay.running_attempt import AWAY, RunningAttempt, may_pass
 
 log = EventLog(__name__)
 
@@ -112,15 +112,11 @@ def _report(attempt: RunningAttempt, outcome: Outcome, callbacks: Callbacks | No
                 taken = callbacks.begin(_event(attempt, outcome))
             if taken and taken.is_set():
                 return outcome
-            if not _may_pass(error) or attempt.seconds_left() <= 0:
+            if not may_pass(error) or attempt.seconds_left() <= 0:
                 raise
             log.warning("report_delayed", error=type(error).__name__)
             time.sleep(REPORT_WAITS[min(tries, len(REPORT_WAITS) - 1)])
             tries += 1
-
-
-def _may_pass(error: Exception) -> bool:
-    return not isinstance(error, ConnectError) or error.is_transient
 
 
 def _send(attempt: RunningAttempt, outcome: Outcome) -> None:

@@ -39,7 +39,7 @@ Structured = Literal["json_schema", "json_object", "prompt"]
 class Endpoint:
     """An OpenAI-compatible endpoint and the model there; the key stays out of the repr.
 
-    `base_url` may be DATABRICKS: then there is no key, and bearers of the workspace are in its place.
+    `base_url` may be DATABRICKS: then bearers of the workspace are in the place of a key.
     `name_setting` and `url_setting` are the variables that a refusal of the endpoint names.
     """
 

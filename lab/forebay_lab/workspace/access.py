@@ -79,6 +79,10 @@ class Access:
         principal, until = self._tokens.get(token, (None, 0.0))
         return principal if principal and self.now() < until else None
 
+    def is_personal(self, token: str) -> bool:
+        """Tell whether a token is a personal access token, which OAuth did not give out."""
+        return self._tokens.get(token, (None, 0.0))[1] == float("inf")
+
     def expire_tokens(self) -> None:
         """Have every OAuth token be expired from now on."""
         with self._lock:
