@@ -20,6 +20,7 @@
     │   └── LineFullError               QF403
     ├── InternalError              500: a fault of Forebay
     │   └── IllegalTransitionError      QF901
+    ├── BillError                  a workspace's bill cannot be read, and why
     ├── InvalidDocumentError       the JSON cannot be stored, found before anything was sent
     ├── ConnectError               the database cannot be used, and why
     └── SettingError               a FOREBAY_* variable has a wrong value
@@ -159,6 +160,10 @@ class IllegalTransitionError(InternalError):
     """A function tried a change of state that the state machine forbids: nothing was changed."""
 
     sqlstate = "QF901"
+
+
+class BillError(ForebayError):
+    """The workspace's bill cannot be read: the message says why, as who refused it says it."""
 
 
 class InvalidDocumentError(ForebayError, ValueError):

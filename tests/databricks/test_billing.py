@@ -15,10 +15,12 @@ from databricks.support_billing import DAY, HOUR, LONG_AGO, MINUTE, Books, books
 from forebay.calls import agent as report
 from forebay.calls import upkeep, viewer
 from forebay.databricks import billing
-from forebay.databricks.bill import Bill, BillError
-from forebay.errors import SettingError
+from forebay.databricks.bill import Bill
+from forebay.databricks.bill_settings import BillSettings
+from forebay.errors import BillError, SettingError
 from forebay_lab.workspace import Fault, Workspace
 from forebay_lab.workspace.billing import JOBS_SKU
+from forebay_lab.workspace.server import WORKSPACE_ID
 
 __all__ = ["books"]
 
@@ -343,15 +345,33 @@ def test_who_may_not_read_the_bill_is_told_so(books: Books) -> None:
 @pytest.mark.parametrize(
     ("environment", "said"),
     [
-        ({}, "FOREBAY_WAREHOUSE_ID"),
         ({"FOREBAY_WAREHOUSE_ID": "w", "FOREBAY_BILLING_TAG": "forebay"}, "project=forebay"),
         ({"FOREBAY_WAREHOUSE_ID": "w", "FOREBAY_BILLING_PRICE": "cheap"}, "effective_list"),
+        ({"FOREBAY_WAREHOUSE_ID": "w", "FOREBAY_BILLING_TAG": "=x"}, "project=forebay"),
     ],
 )
 def test_wrong_settings_are_named(environment: dict[str, str], said: str) -> None:
     """Before the workspace is asked for anything."""
     with pytest.raises(SettingError, match=said):
-        Bill.of(environment)
+        BillSettings.read(environment)
+
+
+def test_without_a_warehouse_there_is_no_bill() -> None:
+    """Whatever else is set."""
+    assert BillSettings.read({"FOREBAY_BILLING_TAG": "project=forebay"}) is None
+
+
+def test_the_workspace_says_which_one_it_is(
+    books: Books, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless its id is set; one that does not let us in is an error in a sentence."""
+    monkeypatch.setenv("DATABRICKS_HOST", workspace.url)
+    monkeypatch.setenv("DATABRICKS_TOKEN", workspace.token)
+    assert Bill.of(BillSettings("w1")).workspace_id == WORKSPACE_ID
+    assert Bill.of(BillSettings("w1", "42")).workspace_id == "42"
+    monkeypatch.setenv("DATABRICKS_TOKEN", "wrong")
+    with pytest.raises(BillError, match="cannot be read: Credential"):
+        Bill.of(BillSettings("w1", "42")).changed_runs(LONG_AGO.date())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated
+from functools import partial
+from typing import Annotated, Any
 
+import psycopg
 from fastapi import Form, Request, Response
 
 from forebay.compute import refresh_local
+from forebay.databricks.bill_settings import WAREHOUSE, BillSettings
+from forebay.errors import SettingError
+from forebay.extras import has
 from forebay.logs import EventLog
 from forebay.settings import number, text
 from forebay_apps.web.database import Connections
@@ -23,7 +29,15 @@ from forebay_apps.web.pages import Pages, back, local
 
 log = EventLog(__name__)
 
+SOURCES = {
+    "local": "local (run time × rate)",
+    "billing": "the bill of the Databricks workspace (list prices)",
+}
+"""Sources of the database in words; others are called by their name."""
 USD_PER_HOUR = "FOREBAY_COMPUTE_USD_PER_HOUR"
+
+LookUp = Callable[[psycopg.Connection[Any]], str | None]
+"""What records costs through a connection, and says in a sentence what it could not tell."""
 
 router = Pages()
 
@@ -40,15 +54,16 @@ class ComputeState:
 class ComputeCost:
     """Look up what compute cost, one look-up at a time, and call `changed` as it begins and ends.
 
-    Today's only source is the local one: run seconds times a rate.
+    The source is the workspace's bill where a SQL warehouse is set, else run time times the rate
+    that is set, else there is none.
     """
 
     def __init__(
-        self, connections: Connections, usd_per_hour: Decimal | None, changed: Callable[[], None]
+        self, connections: Connections, look_up: LookUp | None, changed: Callable[[], None]
     ) -> None:
-        self.state = ComputeState(is_configured=usd_per_hour is not None)
+        self.state = ComputeState(is_configured=look_up is not None)
         self._connections = connections
-        self._usd_per_hour = usd_per_hour
+        self._look_up = look_up
         self._changed = changed
         self._lock = threading.Lock()
 
@@ -59,31 +74,52 @@ class ComputeCost:
         connections: Connections,
         changed: Callable[[], None],
     ) -> ComputeCost:
-        """Return it with the rate of the settings. Raises SettingError."""
+        """Return it with the source of the settings. Raises SettingError."""
         rate = number(environment, USD_PER_HOUR, 0, least=0, most=10_000)
-        is_set = bool(text(environment, USD_PER_HOUR))
-        return cls(connections, Decimal(str(rate)) if is_set else None, changed)
+        look_up: LookUp | None = None
+        if text(environment, USD_PER_HOUR):
+            look_up = partial(_estimate, Decimal(str(rate)))
+        if settings := BillSettings.read(environment):
+            if not has("databricks"):
+                raise SettingError(f"{WAREHOUSE} needs the extra databricks of this package.")
+            look_up = partial(_read_bill, settings)
+        return cls(connections, look_up, changed)
 
     def ask(self) -> None:
-        """Begin a look-up, unless one goes on or there is no rate."""
+        """Begin a look-up, unless one goes on or there is no source."""
         with self._lock:
-            rate = self._usd_per_hour
-            if self.state.is_loading or rate is None:
+            look_up = self._look_up
+            if self.state.is_loading or look_up is None:
                 return
             self.state = ComputeState(is_configured=True, is_loading=True)
         self._changed()
-        threading.Thread(target=self._look_up, args=[rate], name="compute", daemon=True).start()
+        run = partial(copy_context().run, self._run, look_up)  # in the request's trace
+        threading.Thread(target=run, name="compute", daemon=True).start()
 
-    def _look_up(self, usd_per_hour: Decimal) -> None:
-        error = None
+    def _run(self, look_up: LookUp) -> None:
         try:
             with self._connections.as_role("upkeep") as connection:
-                refresh_local(connection, usd_per_hour=usd_per_hour)
+                error = look_up(connection)
         except Exception as failure:
             log.error("compute_not_known", error=type(failure).__name__)
             error = problem(failure).sentence
         self.state = ComputeState(is_configured=True, error=error)
         self._changed()
+
+
+def _estimate(usd_per_hour: Decimal, connection: psycopg.Connection[Any]) -> None:
+    refresh_local(connection, usd_per_hour=usd_per_hour)
+
+
+def _read_bill(settings: BillSettings, connection: psycopg.Connection[Any]) -> str | None:
+    from forebay.databricks.bill import Bill  # with the SDK, which only who reads a bill needs
+    from forebay.databricks.billing import refresh_billing
+
+    done = refresh_billing(connection, Bill.of(settings))
+    if not done.unpriced_skus:
+        return None
+    skus = ", ".join(sorted(done.unpriced_skus))
+    return f"No price is listed for {skus}: what used that is left unknown."
 
 
 @router.act("/overview/compute")
@@ -92,5 +128,6 @@ def ask(request: Request, person: Viewer, next: Annotated[str, Form()] = "/") ->
     cost: ComputeCost = request.app.state.compute
     cost.ask()
     if not cost.state.is_configured:
-        return back(request, local(next), f"Set {USD_PER_HOUR}: nothing else says what it costs.")
+        wanted = f"Set {USD_PER_HOUR} or {WAREHOUSE}: nothing else says what it costs."
+        return back(request, local(next), wanted)
     return back(request, local(next))

@@ -97,6 +97,8 @@ def problem(error: Exception) -> Problem:
             return _problem(403, _sentences(error))
         case errors.InvalidDocumentError() | errors.SettingError():
             return _problem(400, _sentences(error))
+        case errors.BillError():
+            return _problem(503, _sentences(error))
         case psycopg.DataError() | psycopg.IntegrityError():
             return _problem(400, _said(error.diag.message_primary or first_line(error)))
         case psycopg.errors.ProgramLimitExceeded() | psycopg.errors.StatementTooComplex():

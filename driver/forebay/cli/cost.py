@@ -170,9 +170,13 @@ def refresh(dsn: Dsn = None, as_json: Json = False) -> None:
     if not has("databricks"):
         raise Refused("Install the extra databricks: pip install 'forebay[databricks]'.")
     from forebay.databricks.bill import Bill
+    from forebay.databricks.bill_settings import WAREHOUSE, BillSettings
     from forebay.databricks.billing import refresh_billing
 
-    bill = Bill.of(os.environ)
+    settings = BillSettings.read(os.environ)
+    if settings is None:
+        raise Refused(f"{WAREHOUSE} is not set: it names the SQL warehouse that reads the bill.")
+    bill = Bill.of(settings)
     with connect(dsn) as conn:
         done = refresh_billing(conn, bill)
     output.print_row(done, REFRESHED, as_json)

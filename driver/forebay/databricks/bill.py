@@ -16,22 +16,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal, Inexact
-from typing import Literal
 
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.errors import DatabricksError
 
+from forebay.databricks.bill_settings import BillSettings, Price
 from forebay.databricks.client import workspace_client
-from forebay.databricks.statements import WAREHOUSE, Row, StatementFailed, query
-from forebay.errors import ForebayError, SettingError
+from forebay.databricks.statements import Row, StatementFailed, query
+from forebay.errors import BillError
 from forebay.logs import first_line
-from forebay.settings import text, word
 
-TAG = "FOREBAY_BILLING_TAG"
-PRICE = "FOREBAY_BILLING_PRICE"
-WORKSPACE = "DATABRICKS_WORKSPACE_ID"
-
-Price = Literal["effective_list", "default"]
 EXACT = Context(prec=200, traps=[Inexact])
 
 PRICED = """
@@ -107,10 +101,6 @@ TAGGED = "(u.custom_tags[:tag_key] = :tag_value OR u.usage_metadata.warehouse_id
 EVERYTHING = "TRUE"
 
 
-class BillError(ForebayError):
-    """The bill cannot be read: the message says why, as the workspace or its warehouse says it."""
-
-
 @dataclass(frozen=True, slots=True)
 class RunLine:
     """What a run used of one SKU in one window; usd is None where no price is listed."""
@@ -137,7 +127,7 @@ class SharedLine:
 class Bill:
     """The bill of one workspace, read through a SQL warehouse.
 
-    `tag` marks what is shared and ours, as a key and value; None: all of the workspace is shown.
+    `tag` and `price` are those of BillSettings.
     """
 
     client: WorkspaceClient
@@ -147,20 +137,16 @@ class Bill:
     price: Price = "effective_list"
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> Bill:
-        """Return the bill that the settings name; this asks the workspace who it is.
+    def of(cls, settings: BillSettings) -> Bill:
+        """Return the bill that the settings name, of the workspace that the SDK's own ones name.
 
-        Raises SettingError without a warehouse, or with a wrong setting, and BillError.
+        This asks the workspace who it is. Raises BillError.
         """
-        warehouse_id = text(environment, WAREHOUSE)
-        if not warehouse_id:
-            raise SettingError(f"{WAREHOUSE} must name the SQL warehouse that reads the bill.")
-        tag, price = read_tag(environment), read_price(environment)
         with _said_as_one():
             client = workspace_client()
-            workspace_id = text(environment, WORKSPACE) or client.config.workspace_id
+            workspace_id = settings.workspace_id or client.config.workspace_id
             name = str(workspace_id or client.get_workspace_id())
-        return cls(client, warehouse_id, name, tag, price)
+        return cls(client, settings.warehouse_id, name, settings.tag, settings.price)
 
     def changed_runs(self, since: date) -> list[str]:
         """Return the runs of which a row came on that day or later: anybody's runs."""
@@ -206,23 +192,6 @@ def _said_as_one() -> Iterator[None]:
         yield
     except (DatabricksError, StatementFailed, TimeoutError, ValueError) as error:
         raise BillError(f"The bill cannot be read: {first_line(error)}") from error
-
-
-def read_tag(environment: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the tag of the settings, written key=value; None without one. Raises SettingError."""
-    said = text(environment, TAG)
-    if not said:
-        return None
-    key, is_there, value = said.partition("=")
-    if not is_there or not key.strip() or not value.strip():
-        raise SettingError(f"{TAG} must be a tag such as project=forebay, not {said!r}.")
-    return key.strip(), value.strip()
-
-
-def read_price(environment: Mapping[str, str]) -> Price:
-    """Return which list price counts. Raises SettingError."""
-    said = word(environment, PRICE, ("effective_list", "default"), "effective_list")
-    return "default" if said == "default" else "effective_list"
 
 
 def _run_line(row: Row) -> RunLine:

@@ -23,9 +23,6 @@ from databricks.sdk.service.sql import (
     StatementState,
 )
 
-WAREHOUSE = "FOREBAY_WAREHOUSE_ID"
-"""The setting that names the SQL warehouse."""
-
 SECONDS = 300
 """How long a statement may take, a warehouse that has to start included."""
 

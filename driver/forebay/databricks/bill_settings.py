@@ -1,0 +1,60 @@
+"""What the environment says about the bill of the workspace; no SDK is needed to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from forebay.errors import SettingError
+from forebay.settings import text, word
+
+WAREHOUSE = "FOREBAY_WAREHOUSE_ID"
+TAG = "FOREBAY_BILLING_TAG"
+PRICE = "FOREBAY_BILLING_PRICE"
+WORKSPACE = "DATABRICKS_WORKSPACE_ID"
+
+Price = Literal["effective_list", "default"]
+
+
+@dataclass(frozen=True, slots=True)
+class BillSettings:
+    """How a bill is read: through which warehouse, and what of it is ours.
+
+    `workspace_id` None: the workspace itself is asked. `tag` marks what is shared and ours, as a
+    key and value; None: all that is shared in the workspace is shown. `price` is the list price
+    that counts: `effective_list` with promotions, `default` without.
+    """
+
+    warehouse_id: str
+    workspace_id: str | None = None
+    tag: tuple[str, str] | None = None
+    price: Price = "effective_list"
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> BillSettings | None:
+        """Return the settings; None without a warehouse. Raises SettingError."""
+        warehouse_id = text(environment, WAREHOUSE)
+        if not warehouse_id:
+            return None
+        return cls(
+            warehouse_id,
+            text(environment, WORKSPACE) or None,
+            _tag(environment),
+            _price(environment),
+        )
+
+
+def _tag(environment: Mapping[str, str]) -> tuple[str, str] | None:
+    said = text(environment, TAG)
+    if not said:
+        return None
+    key, _, value = (part.strip() for part in said.partition("="))
+    if not key or not value:
+        raise SettingError(f"{TAG} is {said!r}: set it to a tag such as project=forebay.")
+    return key, value
+
+
+def _price(environment: Mapping[str, str]) -> Price:
+    said = word(environment, PRICE, ("effective_list", "default"), "effective_list")
+    return "default" if said == "default" else "effective_list"
