@@ -44,8 +44,8 @@ class Volume:
 
     def storage(self, root: str = ROOT, **options: Any) -> VolumeStorage:
         """Return a storage for it, with a client of its own; the SDK waits for nothing."""
-        options = {"token": self.workspace.token, "clock": QuickClock()} | options
-        client = workspace_client(host=self.workspace.url, **options)
+        own = {"host": self.workspace.url, "token": self.workspace.token, "clock": QuickClock()}
+        client = workspace_client(**(own | options))
         return VolumeStorage(root, lambda: client)
 
     def environment(self) -> dict[str, str]:

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 HTTP_SECONDS = 30
 """How long the workspace may say nothing: it has to put away up to 50 MB before it answers."""
 
-AT_ONCE = 3
-"""Parts that are sent at a time: each is 10 MB of memory, and a workspace takes ten requests."""
+AT_ONCE = 2
+"""Parts of a large file that are sent at a time: they take 70 MB of memory in all."""
 
 LONGEST_PART = 255
 """Bytes that a part of a name may have, as in a folder."""
@@ -220,30 +220,33 @@ class VolumeStorage:
 
         Who finds the very bytes there has written them, whatever became of the answer.
         """
-        try:
-            with workspace_errors(name):
-                try:
+        for is_last in (False, True):
+            try:
+                with workspace_errors(name):
                     self._upload(path, spool, replace=replace)
-                except NotFound:
-                    self._make_folder(posixpath.dirname(path))
-                    self._upload(path, spool, replace=replace)
-        except StorageError as error:
-            found = self._found(name, spool)
-            if found == "another" and not replace:
-                raise taken(name) from error
-            if found != "ours":
-                raise
+            except StorageError as error:
+                found = self._found(name, spool)
+                if found == "ours":
+                    return
+                if found == "another" and not replace:
+                    raise taken(name) from error
+                if is_last or not isinstance(error.__cause__, NotFound):
+                    raise
+                self._make_folder(name, posixpath.dirname(path))
+            else:
+                return
 
     def _upload(self, path: str, spool: BinaryIO, *, replace: bool) -> None:
         spool.seek(0)
         self._files.upload(path, spool, overwrite=replace, parallelism=AT_ONCE)
 
-    def _make_folder(self, path: str) -> None:
+    def _make_folder(self, name: str, path: str) -> None:
         """Make a folder and those above it: a Volume makes them itself, as far as is known."""
-        try:
-            self._files.create_directory(path)
-        except NotFound as error:
-            raise no_volume(self.root) from error
+        with workspace_errors(name):
+            try:
+                self._files.create_directory(path)
+            except NotFound as error:
+                raise no_volume(self.root) from error
 
     def _found(self, name: str, spool: BinaryIO) -> Literal["nothing", "ours", "another"]:
         """Compare what is there now with what was to be written."""

@@ -25,6 +25,7 @@ from forebay_lab.workspace.server import Workspace
 CHUNK = 1 << 20
 LONGEST_PATH = 1024
 MOST_ENTRIES = 1000
+URL_SECONDS = 3600
 
 EXPIRED = (
     b'<?xml version="1.0" encoding="UTF-8"?>'
@@ -55,11 +56,13 @@ class Session:
 class Files(Area):
     """Files of Volumes: `add_volume("main.docs.inbox", folder)` keeps those of one in a folder.
 
-    Principals need READ_VOLUME and WRITE_VOLUME on `volumes/main.docs.inbox`.
+    Principals need READ_VOLUME and WRITE_VOLUME on `volumes/main.docs.inbox`. The next
+    `short_lived` presigned URLs have expired when they are used.
     """
 
     def __init__(self, workspace: Workspace) -> None:
         self.presigned: Presigned = "multipart"
+        self.short_lived = 0
         self.sessions: dict[str, Session] = {}
         self._workspace = workspace
         self._volumes: dict[str, Path] = {}
@@ -71,11 +74,6 @@ class Files(Area):
         assert name.count(".") == 2, name
         folder.mkdir(parents=True, exist_ok=True)
         self._volumes[name] = folder
-
-    def expire_urls(self) -> None:
-        """Have the presigned URLs that were given out be expired from now on."""
-        with self._lock:
-            self._urls = {key: (*url[:3], 0.0) for key, url in self._urls.items()}
 
     def path(self, path: str) -> Path:
         """Return where this machine has a file or folder of a Volume. Raises ApiError."""
@@ -314,7 +312,9 @@ class Files(Area):
     def _url(self, request: Request, place: Place, token: str, number: int) -> str:
         key = secrets.token_urlsafe(24)
         with self._lock:
-            self._urls[key] = place, token, number, self._workspace.now() + 3600
+            life = 0 if self.short_lived > 0 else URL_SECONDS
+            self.short_lived = max(self.short_lived - 1, 0)
+            self._urls[key] = place, token, number, self._workspace.now() + life
         return f"{request.base_url}/cloud-storage/{key}?X-Signature=simulated"
 
     def _signed(self, request: Request) -> tuple[Place, str, int, float]:
