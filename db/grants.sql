@@ -16,7 +16,7 @@ to forebay_submitter;
 
 -- worker: claims, keeps leases, launches runs
 grant execute on function
-forebay.dequeue, forebay.record_run, forebay.renew_leases, forebay.release,
+forebay.dequeue, forebay.recover_claims, forebay.record_run, forebay.renew_leases, forebay.release,
 forebay.adopt, forebay.observe_run, forebay.observe_launcher, forebay.runs_to_cancel, forebay.sweep
 to forebay_worker;
 

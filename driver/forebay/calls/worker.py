@@ -35,6 +35,17 @@ def dequeue(
 
 
 @stored
+def recover_claims(
+    connection: AnyConnection, *, worker: str, known_ids: Sequence[int], within: timedelta
+) -> list[ClaimedAttempt]:
+    """Return what dequeue gave the worker in that time and it does not know of, by attempt.
+
+    For after a claim whose answer was lost; known_ids are the attempts in hand. Raises
+    InstallationClosedError.
+    """
+
+
+@stored
 def record_run(connection: AnyConnection, *, attempt_id: int, run_id: str) -> None:
     """Note the run that does the attempt's work; the same run again is fine.
 

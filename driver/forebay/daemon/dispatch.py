@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
+from forebay.claims import Claims
 from forebay.daemon.runs import Caller, Run, Runs
 from forebay.errors import ForebayError
 from forebay.launchers import Launcher, LauncherAway, LaunchFailed, LaunchRefused
@@ -44,6 +45,7 @@ class Dispatch:
         self._stop = stop
         self._agents = agents
         self._launcher = launcher
+        self._claims = Claims(caller.worker, lambda: [run.attempt_id for run in runs.all()])
         self._lock = threading.Lock()  # once the stop is set, nothing more is tried
 
     def check(self) -> None:
@@ -58,9 +60,8 @@ class Dispatch:
         room = min(self._launcher.slots - len(self._mine()), LARGEST_CLAIM)
         if room <= 0:
             return 0
-        claimed = self._caller.call_cancellably(
-            calls.dequeue,
-            worker=self._caller.worker,
+        claimed = self._claims.claim(
+            self._caller.call_cancellably,
             agents=self._agents,
             batch_size=room,
             launchers=[self._launcher.name],

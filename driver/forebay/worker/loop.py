@@ -3,15 +3,17 @@
 import random
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import psycopg
 
 from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
+from forebay.claims import Claims
 from forebay.errors import lacks_right
 from forebay.leases import Lease, LocalTime, read_clock
 from forebay.listen import Listener
@@ -65,6 +67,7 @@ class WorkLoop:
         self._hurry = threading.Event()
         self._crew = Crew(handler, terms.concurrency, self._done)
         self._reporter = Reporter(self._connection, self._ended, self._woken.set)
+        self._claims = Claims(terms.name, lambda: self._in_hand)
         self._asker = Asker(database, terms.concurrency)
         self._keeper = LeaseKeeper(database, terms.name)
         self._listener = Listener(database, self._notify)
@@ -152,12 +155,21 @@ class WorkLoop:
         if room < terms.batch_size:
             return
         with self._connection() as connection:
-            claims = calls.dequeue(
-                connection, worker=terms.name, agents=[terms.agent], batch_size=room
+            claims = self._claims.claim(
+                partial(self._call_and_begin, connection), agents=[terms.agent], batch_size=room
             )
-            self._is_empty = not claims
-            if claims:
-                self._begin_tasks(claims, read_clock(connection))
+        self._is_empty = not claims
+
+    def _call_and_begin(
+        self,
+        connection: psycopg.Connection[Any],
+        function: Callable[..., list[ClaimedAttempt]],
+        **arguments: Any,
+    ) -> list[ClaimedAttempt]:
+        """Claim, and begin what was claimed; what fails in between is recovered like the claim."""
+        if claims := function(connection, **arguments):
+            self._begin_tasks(claims, read_clock(connection))
+        return claims
 
     def _begin_tasks(self, claims: list[ClaimedAttempt], local: LocalTime) -> None:
         for claim in claims:

@@ -37,7 +37,7 @@ select results_eq(
             || 'explain_task health '
             || 'list_attempts list_audit list_batches list_prices list_tasks metric_series metrics monitoring '
             || 'quota_status schema_version server_time shared_costs table_sizes task_counts task_detail'),
-        ('worker', 'adopt dequeue observe_launcher observe_run record_run release renew_leases runs_to_cancel '
+        ('worker', 'adopt dequeue observe_launcher observe_run record_run recover_claims release renew_leases runs_to_cancel '
             || 'schema_version server_time sweep') $$,
     'each role may call the functions of its folder'
 );
