@@ -78,7 +78,7 @@ class LakeflowLauncher:
                 )
         except DatabricksError as error:
             status = 404 if self._lacks_job(attempt.job_id, error) else status_of(error)
-            said = f"job {attempt.job_id}: {error}"
+            said = f"job {attempt.job_id}: {_words(error)}"
             raise LaunchFailed(said, _failed(str(status), error.error_code, said)) from error
         return str(waiter.run_id)
 
@@ -88,7 +88,7 @@ class LakeflowLauncher:
             with _reaching():
                 self._workspace().jobs.cancel_run(int(run_id))
         except (BadRequest, NotFound) as error:
-            log.info("run_not_cancelled", run_id=run_id, reason=str(error))
+            log.info("run_not_cancelled", run_id=run_id, reason=_words(error))
 
     def states(self, runs: Mapping[str, int | None]) -> dict[str, Seen]:
         """Return the state of each run: from the lists of their jobs, else asked one by one."""
@@ -119,7 +119,7 @@ class LakeflowLauncher:
                     break
                 token = {"page_token": page["next_page_token"]}
         except DatabricksError as error:
-            log.warning("runs_not_listed", job_id=job_id, reason=str(error))
+            log.warning("runs_not_listed", job_id=job_id, reason=_words(error))
         return found
 
     def _asked(self, run_id: str) -> Seen:
@@ -127,10 +127,10 @@ class LakeflowLauncher:
         try:
             return seen_of(self._get("/api/2.2/jobs/runs/get", run_id=run_id))
         except NotFound as error:
-            return {"life_cycle_state": "NOT_FOUND", "message": str(error)}
+            return {"life_cycle_state": "NOT_FOUND", "message": _words(error)}
         except DatabricksError as error:
-            log.warning("run_not_seen", run_id=run_id, reason=str(error))
-            said = _said(str(status_of(error)), error.error_code, str(error))
+            log.warning("run_not_seen", run_id=run_id, reason=_words(error))
+            said = _said(str(status_of(error)), error.error_code, _words(error))
             return {"life_cycle_state": "POLL_FAILED"} | said
 
     def _lacks_job(self, job_id: int, error: DatabricksError) -> bool:
@@ -162,7 +162,7 @@ class LakeflowLauncher:
             try:
                 self._client = self._make_client()
             except ValueError as error:
-                raise LauncherAway(f"the workspace: {error}", _failed("401")) from error
+                raise LauncherAway(f"the workspace: {_words(error)}", _failed("401")) from error
         return self._client
 
 
@@ -208,11 +208,16 @@ def _failed(status: str, code: str | None = None, message: str | None = None) ->
     return {"life_cycle_state": "LAUNCH_FAILED"} | _said(status, code, message)
 
 
+def _words(error: BaseException) -> str:
+    """Return an error's message without the client's settings, which the SDK adds to some."""
+    return str(error).split(" Config: ")[0]
+
+
 def _away(error: BaseException) -> LauncherAway:
     """Return what to raise for an error, with the one behind it: the SDK says how long it tried."""
     cause = error.__cause__ if isinstance(error, TimeoutError) else None
     status = next((str(status_of(e)) for e in (cause, error) if isinstance(e, DatabricksError)), "")
-    said = f"the workspace: {error}" + (f" ({cause})" if cause else "")
+    said = f"the workspace: {_words(error)}" + (f" ({_words(cause)})" if cause else "")
     code = getattr(cause or error, "error_code", None)
     return LauncherAway(said, _failed(status or "UNREACHABLE", code, said))
 

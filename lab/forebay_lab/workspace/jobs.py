@@ -22,7 +22,10 @@ PRINCIPALS = ("user_name", "service_principal_name", "group_name")
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A job. Without `work` a run is RUNNING for `run_seconds`; None: until somebody ends it."""
+    """A job. Without `work` a run is RUNNING for `run_seconds`; None: until somebody ends it.
+
+    `refusal` is what whoever wants to run it is answered, in place of a run.
+    """
 
     job_id: int
     name: str
@@ -33,6 +36,7 @@ class Job:
     run_seconds: float | None = None
     parameters: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    refusal: ApiError | None = None
 
 
 class Jobs(Area):
@@ -94,6 +98,8 @@ class Jobs(Area):
         with self._lock:
             job = self._job(body.get("job_id"))
             self._require(request, job.job_id, "CAN_MANAGE_RUN", "Manage Run")
+            if job.refusal:
+                raise job.refusal
             token = body.get("idempotency_token")
             run = self._known(job, token) or self._start(request, job, body, token)
             self._advance()
