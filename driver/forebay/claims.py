@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -23,9 +23,9 @@ Call = Callable[..., Any]
 
 
 class Claims:
-    """Claim for one worker; `known` tells which attempts it has in hand. For one thread.
+    """Claim for one worker; `known` tells which attempts it has in hand.
 
-    A claim that was made but not heard of would be lost with its lease, and cost the task an
+    For one thread, which claims for the same launchers each time. A claim that was made but not heard of would be lost with its lease, and cost the task an
     attempt. So before the next claim the database is asked what it was.
     """
 
@@ -37,7 +37,7 @@ class Claims:
 
     def claim(self, call: Call, **arguments: Any) -> list[ClaimedAttempt]:
         """Claim as `dequeue` does, or return what an earlier claim gave. Raises what forbade it."""
-        if recovered := self._recover(call):
+        if recovered := self._recover(call, arguments.get("launchers")):
             return recovered
         began = time.monotonic()
         try:
@@ -48,7 +48,7 @@ class Claims:
             self._lost_until = time.monotonic() + STILL_RUNNING
             raise
 
-    def _recover(self, call: Call) -> list[ClaimedAttempt]:
+    def _recover(self, call: Call, launchers: Sequence[str] | None) -> list[ClaimedAttempt]:
         if self._lost_since is None:
             return []
         now = time.monotonic()
@@ -57,6 +57,7 @@ class Claims:
             worker=self._worker,
             known_ids=list(self._known()),
             within=timedelta(seconds=now - self._lost_since + MARGIN),
+            launchers=launchers,
         )
         if now > self._lost_until:
             self._lost_since = None

@@ -150,6 +150,7 @@ class Gateway:
             server.connect(self.socket_path)
             server.sendall(start)
             if not is_session:
+                _farewell(line, server)
                 return
             self._count(1)
             try:
@@ -270,6 +271,14 @@ class _Closing:
     def __exit__(self, *_: object) -> None:
         for one in self._sockets:
             one.close()
+
+
+def _farewell(line: socket.socket, server: socket.socket) -> None:
+    """End a cancel's connection when the server has, as TLS wants it: its sender waits for that."""
+    server.recv(1)
+    if isinstance(line, ssl.SSLSocket):
+        line.settimeout(1)
+        line.unwrap()
 
 
 def _is_over(limit: float | None, seconds: float) -> bool:

@@ -6,7 +6,9 @@ import asyncio
 import os
 import subprocess
 import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -17,17 +19,20 @@ import psycopg
 import pytest
 from psycopg_pool import ConnectionPool
 
+from forebay import Task, Worker
 from forebay import pool as pools
 from forebay.calls import operator, submitter, viewer
 from forebay.databricks import logins
 from forebay.databricks.lakebase import Address
+from forebay.databricks.lakebase import lakebase as lakebase_of
 from forebay.errors import ConnectError, ReadOnlyServerError
-from forebay.launchers.local import _document
 from forebay.pool import Database
+from forebay.running_attempt import document_of
 from forebay.settings import Settings
 from forebay_apps.web.database import Connections
 from forebay_lab.workspace import Fault, Principal
-from support.lakebase import APP, Lake, lakebase
+from support import worker
+from support.lakebase import APP, Lake, everything_logged, lakebase
 from support.server import TestServer
 
 CREDENTIALS = "POST /api/2.0/(postgres|database)/credentials"
@@ -323,6 +328,25 @@ def test_a_connection_whose_server_stops_taking_writes_is_dropped(
             assert submitter.enqueue(conn, agent="a", payload={}) > 0
 
 
+def test_a_result_outlives_a_failover(lake: Lake, db: psycopg.Connection) -> None:
+    """It is reported on a connection to a node that takes writes, as what it is."""
+    worker.register(db, max_attempts=1)
+    (task_id,) = worker.enqueue(db)
+    pulling = Worker(lake.url + "&target_session_attrs=any", agent="parse")
+
+    @pulling.handler
+    def handle(task: Task) -> dict[str, int]:
+        lake.gateway.fail_over(3)
+        threading.Timer(6, pulling.stop).start()
+        return {"pages": 3}
+
+    with everything_logged() as said:
+        pulling.run()
+    found = worker.detail(db, task_id)
+    assert found.status == "completed"
+    assert "takes no writes" in "".join(said)
+
+
 def test_a_transaction_that_is_read_only_by_itself_keeps_its_connection(
     lake: Lake, db: psycopg.Connection
 ) -> None:
@@ -339,7 +363,7 @@ def test_an_attempt_gets_the_url_and_not_the_credential(lake: Lake) -> None:
     """Its process asks for its own: it may run longer than a credential lasts."""
     names = ("task_id", "attempt_id", "attempt_no", "agent", "entry_point", "payload")
     attempt = SimpleNamespace(**dict.fromkeys(names), deadline_at=datetime.now(UTC))
-    document = _document(attempt, Database(lake.url))  # type: ignore[arg-type]
+    document = document_of(attempt, Database(lake.url))  # type: ignore[arg-type]
     assert document["conninfo"] == lake.url
     assert lake.asked == 0
 
@@ -397,6 +421,28 @@ def test_the_command_line_takes_the_url(lake: Lake, db: psycopg.Connection) -> N
     assert selected.stdout.strip() == APP, selected.stderr
     status = forebay("db", "status")
     assert "may not act as forebay_owner" in status.stderr
+
+
+def test_tokens_are_in_no_log_no_error_and_no_repr(
+    lake: Lake, db: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever goes wrong, and also with the SDK's own log of what it sends and receives."""
+    monkeypatch.setattr(pools, "GIVE_UP_RECONNECTING", 0.3)
+    database = Database(lake.url, connect_timeout=1)
+    with everything_logged() as said:
+        Database(lake.url).connect().close()
+        for url, asleep in ((f"{lake.url}&user=x", 0), (f"{lake.url}&dbname=x", 0), (lake.url, 30)):
+            lake.gateway.sleep(asleep)
+            with pytest.raises(ConnectError) as caught:
+                Database(url, connect_timeout=1).connect()
+            said += traceback.format_exception(caught.value)
+        with database.pool(min_size=1) as pool, pytest.raises(psycopg.OperationalError) as lost:
+            pool.getconn(timeout=1.5)
+        said += traceback.format_exception(lost.value)
+        said += [repr(database), str(database), repr(lakebase_of(lake.url)._logins.get(1))]
+    assert lake.asked >= 2
+    assert lake.tokens_in("".join(said)) == []
+    assert any("/credentials" in line for line in said)
 
 
 def test_the_pool_is_psycopgs(lake: Lake) -> None:

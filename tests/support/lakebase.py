@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,6 +38,30 @@ class Lake:
     def asked(self) -> int:
         """How many credentials were given out."""
         return len(self.credentials.given)
+
+    def tokens_in(self, text: str) -> list[str]:
+        """Return what of passwords and bearer tokens is in a text, be it only their beginning."""
+        tokens = [SECRET, *self.credentials.given, *self.workspace.access._tokens]
+        return [token for token in tokens if token[:16] in text]
+
+
+@contextmanager
+def everything_logged() -> Iterator[list[str]]:
+    """Keep every record of the log, whatever its level, with all that is in it."""
+    said: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: said.append(  # type: ignore[method-assign]
+        f"{record.getMessage()} {record.__dict__} {record.exc_info and record.exc_info[1]}"
+    )
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield said
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
 
 
 @contextmanager

@@ -36,12 +36,17 @@ def dequeue(
 
 @stored
 def recover_claims(
-    connection: AnyConnection, *, worker: str, known_ids: Sequence[int], within: timedelta
+    connection: AnyConnection,
+    *,
+    worker: str,
+    known_ids: Sequence[int],
+    within: timedelta,
+    launchers: Sequence[str] | None = None,
 ) -> list[ClaimedAttempt]:
     """Return what dequeue gave the worker in that time and it does not know of, by attempt.
 
-    For after a claim whose answer was lost; known_ids are the attempts in hand. Raises
-    InstallationClosedError.
+    For after a claim whose answer was lost; known_ids are the attempts in hand, launchers those of
+    the lost claim. Raises InstallationClosedError.
     """
 
 

@@ -1,6 +1,6 @@
 -- recover_claims: a claim whose answer was lost is answered again, once and only to the worker that made it.
 begin;
-select plan(13);
+select plan(15);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -28,6 +28,11 @@ select results_eq(
     array[101::bigint, 102, 103],
     'without known attempts all of them, by id, whatever their launcher'
 );
+select results_eq(
+    $$ select attempt_id from forebay.recover_claims('w', '{}', '1 second', '{local, lakeflow}') $$,
+    array[103::bigint],
+    'of some launchers only, if they are named'
+);
 select is_empty($$ select forebay.recover_claims('v', '{}', '1 second') $$, 'another worker gets none of them');
 set local role forebay_owner;
 select is(
@@ -52,6 +57,9 @@ select is_empty($$ select forebay.recover_claims('w', '{}', '1 hour') $$, 'a lea
 select throws_ok($$ select forebay.recover_claims('', '{}', '1 second') $$, '22023', null, 'a worker has a name');
 select throws_ok($$ select forebay.recover_claims('w', null, '1 second') $$, '22023', null, 'known attempts must be told');
 select throws_ok($$ select forebay.recover_claims('w', '{}', null) $$, '22023', null, 'the time must be told');
+select throws_ok(
+    $$ select forebay.recover_claims('w', '{}', '1 second', '{rocket}') $$, '22023', null, 'launchers are those there are'
+);
 select given($$ update forebay.installation set is_branch = true $$);
 select throws_ok($$ select forebay.recover_claims('w', '{}', '1 hour') $$, 'QF401', null, 'a copy does no work');
 set local role forebay_agent;
