@@ -39,7 +39,7 @@ AMOUNTS: tuple[Name, ...] = ("total", "total_net", "tax")
 DATES: tuple[Name, ...] = ("date", "due_date")
 PARTIES: tuple[Name, ...] = ("seller", "buyer")
 
-EvidenceSource = Literal["text", "ocr", "vision", "xml", "model"]
+EvidenceSource = Literal["text", "ocr", "vision", "ai_parse", "xml", "model"]
 
 
 @dataclass(frozen=True, slots=True)

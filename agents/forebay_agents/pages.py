@@ -10,8 +10,8 @@ Box = tuple[float, float, float, float]
 Point = tuple[float, float]
 """From the left and from the top of the page, in points."""
 
-Source = Literal["text", "ocr", "vision", "none"]
-"""Where a page's words come from: the PDF itself, OCR, a vision model, or nowhere."""
+Source = Literal["text", "ocr", "vision", "ai_parse", "none"]
+"""Where a page's words come from: the PDF itself, OCR, a vision model, a warehouse, or nowhere."""
 
 
 @dataclass(frozen=True, slots=True)

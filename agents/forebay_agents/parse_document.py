@@ -13,6 +13,7 @@ from forebay.errors import SettingError
 from forebay.logs import EventLog
 from forebay.storage import CHUNK, Storage, StorageError, locate
 from forebay_agents import stopping
+from forebay_agents.ai_parse import AiParse
 from forebay_agents.checkpoints import Checkpoints, StoredCheckpoints, forget
 from forebay_agents.combine import combine
 from forebay_agents.confidence import document_confidence
@@ -53,7 +54,7 @@ def parse(attempt: Attempt, place: Place, beside: Place) -> Result:
     try:
         with _refusals(), storage.local(name) as path, Reader(path, attempt) as reader:
             checkpoints = StoredCheckpoints(*beside, partial(_content, attempt, path))
-            result = _read(attempt, reader, checkpoints, beside)
+            result = _read(attempt, reader, checkpoints, place, beside)
     except Reject:
         forget(*beside)  # no attempt will need what was kept
         raise
@@ -95,14 +96,20 @@ def _content(attempt: Attempt, path: Path) -> Iterator[bytes]:
             yield chunk
 
 
-def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Place) -> Result:
+def _read(
+    attempt: Attempt, reader: Reader, checkpoints: Checkpoints, place: Place, beside: Place
+) -> Result:
     """Read all pages, find what they say, and return it as a result."""
     xml = _invoice_inside(attempt, reader)
     model = None if _is_whole(xml) else Model.from_environment()
+    warehouse = None if _is_whole(xml) else AiParse.from_environment(*place)
+    if warehouse:
+        warehouse.ask(attempt, checkpoints)
+        reader.notes += warehouse.notes
     edges, lines = EdgePages(), LineReader()
     look = partial(_look, attempt, reader.notes)
     with ResultBuilder(reader.pages) as builder, PageSpool() as spool:
-        for page in _pages(attempt, reader, checkpoints):
+        for page in _pages(attempt, reader, checkpoints, warehouse):
             builder.add(page)
             edges.add(page)
             look(f"the lines of page {page.number}", partial(lines.add, page), None)
@@ -122,13 +129,19 @@ def _read(attempt: Attempt, reader: Reader, checkpoints: Checkpoints, beside: Pl
         return builder.finish(findings, confidence, *beside)
 
 
-def _pages(attempt: Attempt, reader: Reader, checkpoints: Checkpoints) -> Iterator[Page]:
-    """Yield each page in order, with the words of scans where something can read them."""
+def _pages(
+    attempt: Attempt, reader: Reader, checkpoints: Checkpoints, warehouse: AiParse | None
+) -> Iterator[Page]:
+    """Yield each page in order, with the words of scans where something can read them.
+
+    What a warehouse has read takes the place of our own reading, page by page.
+    """
     scans = ScanReader(reader, attempt, checkpoints)
     progress = Progress(attempt, reader.pages)
     for number in range(1, reader.pages + 1):
         stopping.check(attempt, f"at page {number} of {reader.pages}")
-        yield scans.read(reader.page(number))
+        page = reader.page(number)
+        yield scans.read(warehouse.page(page) if warehouse else page)
         progress.done(number)
 
 

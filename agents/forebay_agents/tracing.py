@@ -20,6 +20,7 @@ from forebay.databricks import is_on_databricks
 from forebay.logs import EventLog, first_line
 from forebay.rows import ClaimedAttempt
 from forebay.settings import text
+from forebay_agents.ai_parse.reader import MODEL as AI_PARSE
 
 if TYPE_CHECKING:
     from mlflow.entities import LiveSpan
@@ -39,6 +40,7 @@ BOUNDS = {
     "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false",  # our thread waits in its place, and not for ever
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+    "MLFLOW_MODEL_CATALOG_URI": "",  # else it asks github.com for prices, in the middle of a span
 }
 """MLflow's own settings, unless the environment has them."""
 
@@ -70,8 +72,9 @@ class Trace:
             return None
 
     def add(self, call: Mapping[str, Any]) -> None:
-        """Take a call, as `report_usage` takes it."""
-        self._calls.put(dict(call))
+        """Take a call, as `report_usage` takes it; one that is only begun is left out."""
+        if "latency_ms" in call:
+            self._calls.put(dict(call))
 
     def end(self, error_kind: str | None = None, seconds: float = FLUSH_SECONDS) -> None:
         """Have the trace be stored, and wait for that; a second time does nothing."""
@@ -133,7 +136,7 @@ def _add_leaf(root: LiveSpan, call: Mapping[str, Any]) -> None:
     pages = call.get("pages")
     span = mlflow.start_span_no_context(
         str(call.get("model") or "model"),
-        span_type="CHAT_MODEL" if pages is None else "PARSER",
+        span_type="PARSER" if call.get("model") == AI_PARSE else "CHAT_MODEL",
         parent_span=root,
         start_time_ns=start,
     )

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from forebay_agents.pages import Box, Page, Row, Source, union
 from forebay_agents.rules import currencies
 from forebay_agents.rules.labels import RATE, Label, find_labels
 from forebay_agents.rules.text import JAPANESE, normal
 
-SPACES: dict[Source, float] = {"text": 1.3, "ocr": 1.9, "vision": 1.3, "none": 1.3}
+SPACES: dict[Source, float] = dict.fromkeys(get_args(Source), 1.3) | {"ocr": 1.9}
 """Up to how many letters wide a gap is a space; OCR cuts letters close."""
 
 MISREAD = re.compile(r"\b([Nn])\.?[29](?=\s|:|$)")

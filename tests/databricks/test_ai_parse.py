@@ -1,0 +1,245 @@
+"""ai_parse_document as a reader: its elements become pages, its failures notes or another try."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.pdfs import pdf, text
+from forebay.agent import Retry
+from forebay_agents.ai_parse import AiParse, html_table
+from forebay_agents.ai_parse.answer import Answer, Element
+from forebay_agents.ai_parse.layout import laid_out
+from forebay_agents.pages import Page, Segment, row_text
+from forebay_agents.parse_document import run
+from forebay_agents.standalone import StandaloneAttempt
+from forebay_lab.workspace import Fault
+from forebay_lab.workspace.ai_functions import AiFunctions
+from forebay_lab.workspace.statements import SqlError, Statements
+from support.volumes import ROOT, Volume, served_volume
+
+LINES = (
+    (50, 760, "Oberwasser GmbH"),
+    (50, 730, "Rechnung"),
+    (50, 700, "Rechnungsnummer: RE-1"),
+    (50, 680, "Rechnungsdatum: 02.03.2026"),
+    *((50, 600, "Zwischensumme"), (450, 600, "100,00 EUR")),
+    *((50, 580, "MwSt. 19 %"), (450, 580, "19,00 EUR")),
+    *((50, 560, "Gesamtbetrag"), (450, 560, "119,00 EUR")),
+)
+FIELDS = {"kind": "invoice", "number": "RE-1", "date": "2026-03-02", "total": "119.00"}
+
+
+class RecordedAttempt(StandaloneAttempt):
+    """An attempt that remembers what it was told of calls."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__({"document": document})
+        self.calls: list[dict[str, Any]] = []
+
+    def usage(self, call: Any) -> None:
+        self.calls.append(dict(call))
+
+
+@pytest.fixture
+def volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Volume]:
+    """Serve a Volume with an invoice in it, and have this process use it and a warehouse."""
+    with served_volume(tmp_path) as volume:
+        (volume.folder / "invoice.pdf").write_bytes(pdf([text(*LINES), text((50, 700, "Seite 2"))]))
+        for name, value in (volume.environment() | {"FOREBAY_WAREHOUSE_ID": "w1"}).items():
+            monkeypatch.setenv(name, value)
+        yield volume
+
+
+@pytest.fixture
+def warehouse(volume: Volume) -> Statements:
+    """Give the workspace's warehouses, among them w1."""
+    statements = Statements(volume.workspace)
+    statements.add_warehouse("w1")
+    volume.workspace.add(statements)
+    return statements
+
+
+@pytest.fixture
+def functions(volume: Volume, warehouse: Statements) -> AiFunctions:
+    """Have the warehouse read documents."""
+    return AiFunctions(warehouse, volume.files)
+
+
+def read(attempt: RecordedAttempt | None = None) -> dict[str, Any]:
+    result = run(attempt or RecordedAttempt(f"{ROOT}/invoice.pdf"))
+    return result.data
+
+
+def test_the_warehouse_reads_the_document_in_the_volume(functions: AiFunctions) -> None:
+    """Fields, boxes and confidence come from its elements, and its pages are the usage."""
+    attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
+    data = read(attempt)
+    assert FIELDS.items() <= data["fields"].items()
+    evidence = data["evidence"]["total"]
+    assert (evidence["source"], evidence["page"]) == ("ai_parse", 1)
+    left, top, right, bottom = evidence["box"]
+    assert 440 < left < right < 600
+    assert 225 < top < bottom < 245  # 800 - 560, less the height of the letters
+    assert [page["source"] for page in data["pages"]] == ["ai_parse", "ai_parse"]
+    assert "Read by ai_parse_document, version 2.0 (simulated)." in data["notes"]
+    begun, done = attempt.calls
+    assert (begun["call_id"], begun.get("pages")) == ("ai-parse-document", None)
+    assert begun.items() <= done.items()
+    assert (done["model"], done["pages"], done["input_tokens"]) == ("ai_parse_document", 2, 0)
+    assert functions.parsed == [2]
+
+
+def test_a_page_with_an_error_is_read_by_ourselves(functions: AiFunctions) -> None:
+    """The other page stays the warehouse's; a note names the page and the reason."""
+    functions.broken = {1}
+    data = read()
+    assert FIELDS.items() <= data["fields"].items()
+    assert [page["source"] for page in data["pages"]] == ["text", "ai_parse"]
+    assert "ai_parse_document did not read page 1: The page could not be read." in data["notes"]
+
+
+def test_what_the_warehouse_cannot_read_we_read_ourselves(
+    functions: AiFunctions, warehouse: Statements
+) -> None:
+    """A statement that fails for good costs nothing but a note; what it took stays unknown."""
+
+    def read_files(placed: object, named: object) -> list[dict[str, object]]:
+        raise SqlError("[UNSUPPORTED] No such format.")
+
+    warehouse.register_table("read_files", read_files)
+    attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
+    data = read(attempt)
+    assert FIELDS.items() <= data["fields"].items()
+    assert [page["source"] for page in data["pages"]] == ["text", "text"]
+    (note,) = [note for note in data["notes"] if "ai_parse_document" in note]
+    assert "No such format" in note
+    assert "pages" not in attempt.calls[-1]
+
+
+@pytest.mark.parametrize("answer", ["null", "[]", '{"document": {}}', '"text"'])
+def test_an_answer_that_is_none_is_not_used(answer: str, functions: AiFunctions) -> None:
+    """The document is read by ourselves, and a note says why."""
+    functions.said = answer
+    data = read()
+    assert [page["source"] for page in data["pages"]] == ["text", "text"]
+    assert "ai_parse_document gave no usable answer for it." in data["notes"]
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "kind", "said"),
+    [
+        (403, "PERMISSION_DENIED", "infrastructure", "FOREBAY_WAREHOUSE_ID"),
+        (404, "NOT_FOUND", "infrastructure", "FOREBAY_WAREHOUSE_ID"),
+        (500, "INTERNAL_ERROR", "infrastructure", "FOREBAY_WAREHOUSE_ID"),
+    ],
+)
+def test_a_warehouse_that_refuses_is_tried_again_later(
+    status: int, code: str, kind: str, said: str, functions: AiFunctions, volume: Volume
+) -> None:
+    """It is an operator's to mend, and no fault of the document; nothing was paid."""
+    fault = Fault("status", on="POST /api/2.0/sql/statements", status=status, code=code, times=None)
+    volume.workspace.faults.add(fault)
+    attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
+    with pytest.raises(Retry, match=said) as retry:
+        read(attempt)
+    assert retry.value.kind == kind
+    assert attempt.calls[-1]["pages"] == 0
+
+
+def test_a_second_attempt_pays_for_no_page_again(
+    functions: AiFunctions, volume: Volume, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer is kept beside the document until the result is stored."""
+    read()
+    assert functions.parsed == [2]
+    attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
+    data = read(attempt)
+    assert FIELDS.items() <= data["fields"].items()
+    assert (functions.parsed, attempt.calls) == ([2], [])
+
+
+def test_only_documents_in_a_volume_are_sent(tmp_path: Path) -> None:
+    """A folder of this machine, a pattern, and no warehouse: each is read by ourselves."""
+
+    class In:
+        root = ROOT
+
+    here = {"FOREBAY_WAREHOUSE_ID": "w1"}
+    make: Callable[..., AiParse | None] = AiParse.from_environment
+    assert make(In(), "a.pdf", here) is not None
+    assert make(In(), "a*.pdf", here) is None
+    assert make(In(), "a.pdf", {}) is None
+    In.root = str(tmp_path)
+    assert make(In(), "a.pdf", here) is None
+
+
+def element(content: str, *box: float, kind: str = "text", confidence: float = 0.5) -> Element:
+    left, top, right, bottom = box
+    return Element(kind, content, (left, top, right, bottom), confidence)
+
+
+def test_elements_side_by_side_are_one_row() -> None:
+    """Rows come from top to bottom; a text of several lines is shared out over its height."""
+    page = laid_out(
+        Page(1, 600.0, 800.0, text="own"),
+        [
+            element("Total", 100, 300, 200, 320),
+            element("119.00", 900, 302, 1000, 318),
+            element("Acme\nMain Street 1", 100, 100, 360, 140, confidence=1.0),
+        ],
+        dpi=144,
+    )
+    assert [row_text(row) for row in page.rows] == ["Acme", "Main Street 1", "Total   119.00"]
+    assert page.rows[0][0].box[1::2] == (50.0, 60.0)
+    assert page.rows[2][1] == Segment("119.00", (450.0, 151.0, 500.0, 159.0))
+    assert page.text == "Acme\nMain Street 1\nTotal   119.00"
+    assert (page.source, page.certainty) == ("ai_parse", round((18 + 0.5 * 11) / 29, 3))
+
+
+def test_boxes_never_leave_the_page() -> None:
+    """A resolution that is not what we took it for draws them in; their order stays."""
+    page = laid_out(Page(1, 600.0, 800.0), [element("a", 0, 0, 2400, 3200)], dpi=72)
+    assert page.rows[0][0].box == (0.0, 0.0, 600.0, 800.0)
+
+
+def test_tables_come_as_html() -> None:
+    """Cells that span several places have their text in the first, as in our own tables."""
+    table = (
+        "<table><tr><th colspan='2'>Item &amp; size</th><th>Sum</th></tr>"
+        "<tr><td rowspan=2>Pump</td><td>A</td><td>1</td></tr>"
+        "<tr><td>B<br>C</td><td>2</td></tr></table>"
+    )
+    cells = [["Item & size", "", "Sum"], ["Pump", "A", "1"], ["", "B C", "2"]]
+    assert html_table.rows(table) == cells
+    page = laid_out(Page(1, 600.0, 800.0), [element(table, 0, 0, 300, 90, kind="table")], dpi=72)
+    assert page.tables[0].rows == cells
+    assert [row_text(row) for row in page.rows] == ["Item & size   Sum", "Pump   A   1", "B C   2"]
+
+
+@pytest.mark.parametrize("html", ["", "<table>", "<td>", "<tr><td colspan=999999999>a", "<" * 5000])
+def test_broken_tables_harm_nobody(html: str) -> None:
+    """Whatever stands there, some rows of bounded length come of it."""
+    assert sum(map(len, html_table.rows(html))) <= 1000
+
+
+def test_parts_of_an_answer_that_make_no_sense_are_left_out() -> None:
+    """Elements without words, a place or a page; the rest counts."""
+    good = {"type": "text", "content": "a", "bbox": [{"coord": [1, 2, 3, 4], "page_id": 0}]}
+    bad = [
+        *(None, 7, {}, good | {"content": None}, good | {"bbox": []}, good | {"bbox": 3}),
+        good | {"bbox": [{"coord": [1, 2, 3], "page_id": 0}]},
+        good | {"bbox": [{"coord": [3, 2, 1, 4], "page_id": 0}]},
+        good | {"bbox": [{"coord": [1, 2, 3, 4], "page_id": "x"}]},
+    ]
+    answer = Answer.read(
+        {
+            "document": {"pages": [{"id": 0}], "elements": [*bad, good | {"confidence": "high"}]},
+            "error_status": [{"error_message": "x", "page_id": 1}, {"error_message": "whole"}, 5],
+        }
+    )
+    assert answer.elements == {1: [Element("text", "a", (1.0, 2.0, 3.0, 4.0), None)]}
+    assert (answer.errors, answer.problems[0]) == ({2: "x"}, "whole")
