@@ -12,7 +12,7 @@ create or replace function forebay._cost_of_models(
 as $function$
 -- What the calls of each model cost, in no set order: of each attempt those of the source that counts.
 select
-    u.model, count(distinct t.task_id), count(distinct a.attempt_id) filter (where a.finished_at is not null),
+    u.model, count(distinct a.task_id), count(distinct a.attempt_id) filter (where a.finished_at is not null),
     count(distinct a.attempt_id) filter (where a.finished_at is not null and a.is_usage_known),
     count(distinct a.attempt_id) filter (where a.finished_at is not null and a.is_cost_known),
     count(distinct a.attempt_id) filter (where a.finished_at is not null and a.compute_usd is not null),
@@ -21,10 +21,8 @@ select
     ),
     coalesce(sum(u.input_tokens), 0)::bigint, coalesce(sum(u.output_tokens), 0)::bigint,
     coalesce(sum(u.cached_tokens), 0)::bigint, coalesce(sum(u.usd), 0), null::numeric
-from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
-inner join forebay.task_attempts as a on a.task_id = t.task_id
-inner join forebay.attempt_usage as u on u.attempt_id = a.attempt_id
-where u.source = forebay._usage_source(a.attempt_id)
+from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
+inner join forebay.task_attempts as a on a.attempt_id = u.attempt_id
 group by u.model;
 $function$;
 

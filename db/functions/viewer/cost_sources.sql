@@ -40,9 +40,7 @@ begin
         select
             u.attempt_id, u.source, u.usd,
             case when u.cost_usd is not null then 'reported' when u.usd is not null then 'price' else 'unknown' end as basis
-        from attempts as a
-        inner join forebay.attempt_usage as u on u.attempt_id = a.attempt_id
-        where u.source = forebay._usage_source(a.attempt_id)
+        from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
         union all
         select a.attempt_id, null, null, case when a.finished_at is null then 'running' else 'unknown' end
         from attempts as a
@@ -50,7 +48,11 @@ begin
             and not exists (select from forebay.attempt_usage as u where u.attempt_id = a.attempt_id)
     ), machines as (
         select
-            a.compute_usd as usd, forebay._compute_source(a.attempt_id) as source,
+            a.compute_usd as usd,
+            case
+                when told.first_source = told.last_source then told.first_source
+                else forebay._compute_source(a.attempt_id)
+            end as source,
             case
                 when a.compute_usd is not null then case when a.is_compute_final then 'final' else 'provisional' end
                 when a.finished_at is null then 'running'
@@ -59,6 +61,11 @@ begin
                 else 'awaited'
             end as basis
         from attempts as a
+        cross join lateral (
+            select min(u.source) as first_source, max(u.source) as last_source
+            from forebay.compute_usage as u
+            where u.attempt_id = a.attempt_id
+        ) as told
     )
     select 'llm', c.source, c.basis, count(distinct c.attempt_id), sum(c.usd)
     from calls as c

@@ -47,10 +47,8 @@ begin
     from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
     inner join forebay.task_attempts as a on a.task_id = t.task_id;
     select coalesce(sum(u.pages), 0) into v_summary.pages
-    from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
-    inner join forebay.task_attempts as a on a.task_id = t.task_id
-    inner join forebay.attempt_usage as u on u.attempt_id = a.attempt_id
-    where u.pages > 0 and u.source = forebay._usage_source(a.attempt_id);
+    from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
+    where u.pages > 0;
     v_summary.as_of := forebay._now();
     return v_summary;
 end;

@@ -48,10 +48,10 @@ begin
         group by t.customer, t.agent
     ), scans as (
         select t.customer, t.agent, sum(u.pages) as pages
-        from matching as t
-        inner join forebay.task_attempts as a on a.task_id = t.task_id
-        inner join forebay.attempt_usage as u on u.attempt_id = a.attempt_id
-        where u.pages > 0 and u.source = forebay._usage_source(a.attempt_id)
+        from forebay._counted_calls(p_from, p_to, null, null, p_customers) as u
+        inner join forebay.task_attempts as a on a.attempt_id = u.attempt_id
+        inner join matching as t on t.task_id = a.task_id
+        where u.pages > 0
         group by t.customer, t.agent
     )
     select
