@@ -93,7 +93,8 @@ def test_without_the_extra_the_sentence_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The core does without the SDK."""
-    monkeypatch.setitem(sys.modules, "forebay.databricks.client", None)
+    monkeypatch.delitem(sys.modules, "forebay.storage.volume", raising=False)
+    monkeypatch.setitem(sys.modules, "databricks.sdk.errors", None)
     with pytest.raises(SettingError, match=r"pip install 'forebay\[databricks\]'"):
         storage_of(ROOT, WORKSPACE)
 

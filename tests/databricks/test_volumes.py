@@ -8,15 +8,18 @@ import random
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from forebay.databricks.client import workspace_client
 from forebay.storage import StorageError
 from forebay.storage.volume import VolumeStorage
 from forebay_lab.workspace import Fault, Principal
+from forebay_lab.workspace.faults import FaultKind
 from support.volumes import VOLUME, Volume, served_volume
 
 MEGABYTE = 1 << 20
@@ -373,6 +376,44 @@ def test_a_workspace_that_is_away_is_a_sentence_in_bounded_time(volume: Volume) 
                 act()
             assert away.value.may_pass
     assert storage.exists("a.pdf")
+
+
+@pytest.mark.parametrize("on", ["HEAD", "PUT .*/fs/files", "/cloud-storage"])
+def test_a_workspace_that_asks_for_an_hour_is_not_waited_for(volume: Volume, on: str) -> None:
+    """Its Retry-After counts as far as the time that a call has."""
+    client = workspace_client(
+        host=volume.workspace.url, token=volume.workspace.token, retry_seconds=1
+    )
+    storage = VolumeStorage("/Volumes/main/docs/inbox", lambda: client)
+    volume.workspace.faults.add(Fault("status", on, times=None, retry_after=3600))
+    began = time.monotonic()
+    if on == "/cloud-storage":  # all goes by the workspace then
+        storage.write("a.pdf", pieces(LARGE))
+        assert storage.size("a.pdf") == sum(map(len, storage.read("a.pdf")))
+    else:
+        with pytest.raises(StorageError, match="cannot be used now"):
+            storage.write("a.pdf", [b"a"])
+    assert time.monotonic() - began < 15
+
+
+@pytest.mark.parametrize("kind", ["reset", "lost", "status"])
+def test_presigned_urls_and_tokens_stay_out_of_logs(
+    volume: Volume, storage: VolumeStorage, caplog: pytest.LogCaptureFixture, kind: FaultKind
+) -> None:
+    """Whoever reads a log at its most talkative cannot read the file with it; nor can an error."""
+    caplog.set_level("DEBUG")
+    storage.write("b.pdf", pieces(LARGE))
+    assert digest(storage.read("b.pdf")) == digest(pieces(LARGE))
+    for on in ("/cloud-storage", "POST"):
+        volume.workspace.faults.add(Fault(kind, on, skip=3, times=None, status=503))
+        with pytest.raises(StorageError) as failed:
+            storage.write("a.pdf", pieces(LARGE))
+        volume.workspace.faults.clear()
+        assert "http" not in str(failed.value)
+    said = caplog.text
+    assert "cloud-storage" in said
+    for secret in ("X-Signature", "session_token=", volume.workspace.token, "Bearer"):
+        assert secret not in said
 
 
 def test_a_host_that_is_not_there_is_a_sentence(

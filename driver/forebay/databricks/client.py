@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
+import threading
 from typing import Any
 
 from databricks.sdk import WorkspaceClient
+from databricks.sdk.clock import RealClock
 from databricks.sdk.core import Config
 
 import forebay
@@ -16,6 +19,15 @@ HTTP_SECONDS = 10
 
 RETRY_SECONDS = 20
 """How long the SDK may try again before the call fails."""
+
+QUERY = re.compile(r"\?[^\s'\")]+")
+LOGGERS = (
+    "databricks.sdk",
+    "databricks.sdk.mixins.files",
+    "databricks.sdk.mixins.files_utils",
+    "urllib3.connectionpool",
+)
+"""Loggers that get to see what must not be in a log."""
 
 PART_TRIES = 5
 """How often a part of a file is sent or asked for before the transfer fails: for about 10 s."""
@@ -29,8 +41,9 @@ def workspace_client(
     `options` are those of the SDK's Config, such as host and token. The SDK tries again whatever it
     takes to be passing, posts included: a call that must not happen twice carries a token of its
     own. Raises ValueError where no credentials are found, and takes up to `retry_seconds` where the
-    workspace does not answer.
+    workspace does not answer, whatever time it asks for.
     """
+    options.setdefault("clock", _BoundedClock(retry_seconds))
     config = Config(
         http_timeout_seconds=http_seconds,
         retry_timeout_seconds=retry_seconds,
@@ -43,10 +56,35 @@ def workspace_client(
     return WorkspaceClient(config=config)
 
 
-def _keep_bodies_out(record: logging.LogRecord) -> bool:
-    """Cut a line of the SDK's debug log before the bodies: they hold tokens and documents."""
-    record.msg, record.args = record.getMessage().split("\n")[0], None
+class _BoundedClock(RealClock):
+    """A clock that sleeps `longest` seconds at most between two looks at the time, in a thread.
+
+    The SDK sleeps for as long as a Retry-After says, in one piece or in many, and only then looks
+    whether its time is over.
+    """
+
+    def __init__(self, longest: float) -> None:
+        self._longest = longest
+        self._slept = threading.local()
+
+    def time(self) -> float:
+        self._slept.seconds = 0.0
+        return super().time()
+
+    def sleep(self, seconds: float) -> None:
+        slept = getattr(self._slept, "seconds", 0.0)
+        super().sleep(max(min(seconds, self._longest - slept), 0.0))
+        self._slept.seconds = slept + seconds
+
+
+def _keep_secrets_out(record: logging.LogRecord) -> bool:
+    """Cut a line of the log before bodies, which hold tokens and documents, and queries of URLs.
+
+    Who knows a presigned URL may read or write the file, for an hour.
+    """
+    record.msg, record.args = QUERY.sub("?…", record.getMessage().split("\n")[0]), None
     return True
 
 
-logging.getLogger("databricks.sdk").addFilter(_keep_bodies_out)
+for _name in LOGGERS:
+    logging.getLogger(_name).addFilter(_keep_secrets_out)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from forebay.databricks import is_on_databricks
 from forebay.errors import MissingSettingError, SettingError
 from forebay.settings import text
 from forebay.storage.folder import FolderStorage
@@ -47,31 +48,24 @@ def storage_of(root: str, environment: Mapping[str, str] = os.environ) -> Storag
     """
     parts = Path(root).parts
     volume = Path(*parts[:VOLUME_PARTS])
-    if parts[:2] != VOLUMES or _is_mounted(volume) or not _has_workspace(environment):
+    if parts[:2] != VOLUMES or _is_mounted(volume) or not is_on_databricks(environment):
         return FolderStorage(Path(root))
     if len(parts) < VOLUME_PARTS:
         raise SettingError(
             f"{ROOTS} has {root!r}: name a Volume, as /Volumes/CATALOG/SCHEMA/VOLUME."
         )
-    from forebay.storage.volume import VolumeStorage
-
+    try:
+        from forebay.storage.volume import VolumeStorage
+    except ModuleNotFoundError as error:
+        raise SettingError(
+            f"{ROOTS} has a Volume that is not mounted here: install what speaks with the"
+            " workspace, pip install 'forebay[databricks]'."
+        ) from error
     return VolumeStorage(root)
 
 
 def _is_mounted(volume: Path) -> bool:
     return len(volume.parts) == VOLUME_PARTS and volume.is_dir()
-
-
-def _has_workspace(environment: Mapping[str, str]) -> bool:
-    """Tell whether a workspace is named; raises SettingError where nothing can speak with it."""
-    try:
-        from forebay.databricks.client import is_on_databricks
-    except ImportError as error:
-        raise SettingError(
-            f"{ROOTS} has a Volume that is not mounted here: install what speaks with the"
-            " workspace, pip install 'forebay[databricks]'."
-        ) from error
-    return is_on_databricks(environment)
 
 
 def locate(document: str, among: Sequence[Storage] | None = None) -> tuple[Storage, str]:

@@ -167,7 +167,9 @@ class VolumeStorage:
             said = self._files.get_metadata(path)
         except NotFound:
             return None
-        return Version(said.content_length or 0, said.last_modified)
+        if said.content_length is None:
+            raise OSError("The answer does not say how many bytes the file has.")
+        return Version(said.content_length, said.last_modified)
 
     def _look(self, name: str) -> Version:
         """Return the version of a file that must be there."""
