@@ -17,7 +17,12 @@ from psycopg.errors import InvalidParameterValue
 from concurrency.stage import LONG, Act, Stage
 from forebay.calls import agent as report
 from forebay.calls import operator, submitter, upkeep, viewer, worker
-from forebay.errors import MatchChangedError, UnknownUploadError, UploadSubmittedError
+from forebay.errors import (
+    MatchChangedError,
+    StateMovedError,
+    UnknownUploadError,
+    UploadSubmittedError,
+)
 
 SIZE = 24
 OWNER = "ann"
@@ -178,10 +183,28 @@ def observe_run(session: psycopg.Connection, crowd: Crowd) -> None:
             {"life_cycle_state": "RUNNING"},
             {"life_cycle_state": "SKIPPED"},
             {"life_cycle_state": "UNAUTHORIZED"},
+            {"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE"},
+            {"life_cycle_state": "POLL_FAILED", "result_state": "403"},
             {"life_cycle_state": "TERMINATED", "result_state": "FAILED"},
         )
     )
     worker.observe_run(session, attempt_id=crowd.attempt(), run=run)
+
+
+def begin_attempt(session: psycopg.Connection, crowd: Crowd) -> None:
+    attempt = crowd.stage.attempt(crowd.attempt())
+    with suppress(StateMovedError):  # it has ended, or another run does it
+        report.begin_attempt(
+            session,
+            attempt_id=attempt.attempt_id,
+            launch_token=attempt.launch_token,
+            run_id=str(attempt.attempt_id),
+        )
+
+
+def observe_launcher(session: psycopg.Connection, crowd: Crowd) -> None:
+    fault = crowd.random.choice(("it is away", None))
+    worker.observe_launcher(session, worker="w", launcher="lakeflow", fault=fault)
 
 
 def pause(session: psycopg.Connection, crowd: Crowd) -> None:
@@ -266,7 +289,9 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "renew_leases": lambda s, c: worker.renew_leases(s, worker="w", attempt_ids=c.attempts()),
     "adopt": lambda s, c: worker.adopt(s, worker="w", launchers=["lakeflow"]),
     "record_run": lambda s, c: worker.record_run(s, attempt_id=(a := c.attempt()), run_id=str(a)),
+    "begin_attempt": begin_attempt,
     "observe_run": observe_run,
+    "observe_launcher": observe_launcher,
     "runs_to_cancel": lambda s, c: worker.runs_to_cancel(s, worker="w"),
     "sweep": lambda s, c: worker.sweep(s, worker="w"),
     "cancel": lambda s, c: operator.cancel(s, task_ids=c.tasks()),

@@ -14,6 +14,7 @@ from databricks.sdk import WorkspaceClient
 
 from forebay.calls import operator, viewer
 from forebay.launchers.lakeflow import LakeflowLauncher
+from forebay_apps.orchestrator.signs import signs
 from forebay_lab.workspace import ApiError, Fault, Principal, Workspace
 from forebay_lab.workspace.jobs import Jobs
 from support import daemon as support
@@ -414,8 +415,11 @@ def test_a_daemon_starts_while_the_workspace_is_away(
     with workspace.down(), running(daemon_dsn, tmp_path, external=(launcher,)):
         here = support.enqueue(db, agent="here")
         assert support.ended(db, here)["status"] == "completed"
-        until(lambda: launcher_faults(db), 20)
+        until(lambda: launcher_faults(db), 60)  # the SDK asks who the host is, for 20 s
         assert viewer.explain_task(db, task_id=task_id).reason == "unreachable"
+        (sign,) = [one for one in signs(viewer.health(db), timedelta()) if "launcher" in one.name]
+        assert (sign.name, sign.tone) == ("launcher lakeflow", "bad")
+        assert "The service is not available." in sign.note
         assert attempts(db, task_id) == []
         began = time.monotonic()
     assert time.monotonic() - began < 10

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,7 @@ def test_jl1_processes_that_are_killed_pay_for_one_run_an_attempt(
     tmp_path: Path,
 ) -> None:
     """SIGKILL reaches the real program around its launches: while one is asked for, or after."""
-    register_job(db, max_concurrent_tasks=3)
+    register_job(db, max_concurrent_tasks=3, lease=timedelta(seconds=5))
     draw = random.Random(kills)
     ids: list[int] = []
     for _ in range(kills):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -133,6 +135,7 @@ def test_states_of_many_runs_come_from_the_list_and_of_the_others_one_by_one(
     seen = launcher.states(dict.fromkeys(runs, JOB) | {"4711": JOB})
     assert [seen[run_id]["life_cycle_state"] for run_id in runs[2:]] == ["RUNNING"] * 58
     assert seen[runs[0]]["termination_code"] == "SUCCESS"
+    assert seen[runs[0]]["run_page_url"].endswith(f"/jobs/{JOB}/runs/{runs[0]}")
     assert (
         seen[runs[1]].items()
         >= {
@@ -322,3 +325,16 @@ def test_the_launcher_is_there_where_a_workspace_is_named() -> None:
     named = {"DATABRICKS_HOST": "http://127.0.0.1:9", "FOREBAY_LAKEFLOW_SLOTS": "3"}
     assert external_launchers(named)[0].slots == 3
     assert external_launchers(named | {"FOREBAY_LAKEFLOW_SLOTS": "0"}) == []
+
+
+def test_without_a_workspace_the_sdk_is_not_loaded() -> None:
+    """It takes a second or two: a daemon that runs processes alone starts without it."""
+    program = """
+import sys
+from forebay.daemon import Daemon
+from forebay.launchers.configured import external_launchers
+assert external_launchers({}) == []
+print(any(name.startswith("databricks") for name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr

@@ -35,6 +35,7 @@ def signs(health: HealthReport, long_wait: timedelta) -> list[Sign]:
     now = health.as_of
     return [
         _dispatching(health),
+        *_launchers(health),
         _age(
             "last sweep",
             health.last_sweep_at,
@@ -84,6 +85,20 @@ def signs(health: HealthReport, long_wait: timedelta) -> list[Sign]:
             f"{formats.number(health.connections)} of {formats.number(health.max_connections)}",
             "warn" if health.connections > NEARLY_ALL * health.max_connections else "good",
         ),
+    ]
+
+
+def _launchers(health: HealthReport) -> list[Sign]:
+    """Return a sign for each launcher that a dispatcher cannot start runs with; none if all can."""
+    return [
+        Sign(
+            f"launcher {fault['launcher']}",
+            f"cannot be used by {dispatcher['worker']}",
+            "bad",
+            f"It is tried again and again, and its tasks wait: {fault['reason']}",
+        )
+        for dispatcher in health.dispatchers
+        for fault in dispatcher["faults"]
     ]
 
 

@@ -40,7 +40,12 @@ begin
         where greatest(old.last_claim_at, old.last_sweep_at) < forebay._now() - interval '1 day'
         for update skip locked
     );
-    delete from forebay.launcher_faults as f where f.seen_at < forebay._now() - interval '1 day';
+    delete from forebay.launcher_faults as f
+    where (f.worker, f.launcher) in (
+        select old.worker, old.launcher from forebay.launcher_faults as old
+        where old.seen_at < forebay._now() - interval '1 day'
+        for update skip locked
+    );
     perform forebay._forget_calls(forebay._now());
     perform forebay._forget_refusals(forebay._now());
     perform forebay._fold_spend();

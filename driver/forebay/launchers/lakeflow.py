@@ -180,6 +180,7 @@ def seen_of(run: Mapping[str, Any]) -> Seen:
         "life_cycle_state": state.get("life_cycle_state") or status.get("state") or "UNKNOWN",
         "state": state,
         "status": status,
+        "run_page_url": run.get("run_page_url"),
     } | _said(state.get("result_state"), ended.get("code"), message)
 
 
