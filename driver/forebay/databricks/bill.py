@@ -18,7 +18,7 @@ from datetime import UTC, date, datetime
 from decimal import Context, Decimal, Inexact
 
 from databricks.sdk import WorkspaceClient
-from databricks.sdk.errors import DatabricksError
+from databricks.sdk.errors.base import DatabricksError
 
 from forebay.databricks.bill_settings import BillSettings, Price
 from forebay.databricks.client import workspace_client
