@@ -192,12 +192,14 @@ def test_cp6_a_login_that_the_database_refuses_is_said_at_once(lake: Lake) -> No
 def test_cp6_wrong_settings_are_said_at_once(
     lake: Lake, monkeypatch: pytest.MonkeyPatch, secret: str | None, endpoint: str
 ) -> None:
-    """A wrong secret, no secret, no such endpoint: none of them may pass by itself."""
+    """A wrong secret, no secret, no such endpoint, the wrong kind: none may pass by itself."""
     if secret is not None:
         monkeypatch.setenv("DATABRICKS_CLIENT_SECRET", secret)
-    with pytest.raises(ConnectError, match="gives no credential") as caught:
-        Database(lake.url.replace("primary", endpoint)).check(patience=60)
-    assert not caught.value.is_transient
+    url = lake.url.replace("primary", endpoint)
+    for each in (url, "lakebase:instances/forebay"):
+        with pytest.raises(ConnectError, match="gives no credential") as caught:
+            Database(each).check(patience=60)
+        assert not caught.value.is_transient
 
 
 @pytest.mark.parametrize("how", ["refuses", "starts", "holds"])

@@ -18,6 +18,7 @@ from typing import Any
 import psycopg
 
 from forebay.calls import operator, submitter
+from forebay.pool import Database
 from forebay_lab.drills.quota import dispatcher
 from forebay_lab.drills.quota.cells import CONCURRENT_CALLS, MAX_TASKS, SLOTS, Cell, Plan
 from forebay_lab.drills.quota.dispatcher import Order
@@ -51,7 +52,7 @@ def run_cell(
     limits = Limits(BUDGET, period, CONCURRENT_CALLS, MAX_TASKS if is_ours else CONCURRENT_CALLS)
     work = tasks(plan.seed, cell.largest, cell.bias, plan.minutes)
     arrivals: dict[int, float] = {}
-    with psycopg.connect(dsn, autocommit=True) as conn, _model_server(cell, limits, log) as url:
+    with Database(dsn).connect() as conn, _model_server(cell, limits, log) as url:
         _register(conn, cell, limits, agent, plan)
         with _dispatchers(dsn, url, cell, plan, agent) as check:
             began = time.monotonic()
