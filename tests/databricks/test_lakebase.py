@@ -167,6 +167,18 @@ def test_a_credential_that_is_refused_is_replaced_at_once(lake: Lake) -> None:
     assert (lake.asked, refused(lake)) == (2, ["28P01"])
 
 
+@pytest.mark.parametrize("hours", [-2, 2])
+def test_a_clock_that_is_wrong_keeps_nobody_out(lake: Lake, hours: int) -> None:
+    """A credential that seems to have ended is used once; one that seems to last is not trusted."""
+    lake.workspace.now = lambda: time.time() + hours * 3600
+    for _ in range(2):
+        Database(lake.url).connect().close()
+    assert refused(lake) == []
+    life = lakebase_of(lake.url).life
+    assert life is not None
+    assert life <= 3600
+
+
 def test_cp6_what_waiting_cannot_mend_is_said_at_once(lake: Lake) -> None:
     """Who may not use the project is told the workspace's words, the name and a remedy."""
     lake.workspace.access.revoke(APP, "postgres/projects/forebay")

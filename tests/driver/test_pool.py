@@ -11,6 +11,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from forebay.errors import ConnectError
+from forebay.memberships import lacking
 from forebay.pool import Database, cut_off
 from forebay.schema import SchemaError
 
@@ -133,6 +134,14 @@ def test_a_login_without_a_role_says_so(dsn: str, superuser: psycopg.Connection)
             Database(make_conninfo(dsn, user="test_stranger")).check()
     finally:
         superuser.execute("drop role test_stranger")
+
+
+def test_a_server_that_goes_away_is_not_taken_for_a_missing_role(role_dsn: DSN) -> None:
+    """Nobody is told to grant what the login may have."""
+    there = role_dsn("worker")
+    answers = iter([there, make_conninfo(there, host="127.0.0.1", port=1)])
+    with pytest.raises(ConnectError, match="start the server"):
+        lacking(Database(lambda: next(answers)), ["worker"])
 
 
 def test_a_call_that_takes_too_long_is_cut_off(connect: Connect) -> None:

@@ -1,6 +1,7 @@
 """What speaks with a Databricks workspace, through its SDK: the extra `databricks`.
 
-The SDK takes a second or two to import: only what uses it imports these modules.
+The SDK takes a second or two to import: only what uses it imports these modules. `lakebase` and
+`logins`, which every connection goes through, import it when a credential is asked for.
 """
 
 from __future__ import annotations
