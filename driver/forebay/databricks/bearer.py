@@ -35,9 +35,7 @@ class Bearer:
     def of_service_principal(cls, client_id: str, client_secret: str) -> Bearer:
         """Return that of a service principal, whoever this process is otherwise."""
         return cls(
-            lambda: _client(
-                client_id=client_id, client_secret=client_secret, auth_type="oauth-m2m"
-            )
+            lambda: _client(client_id=client_id, client_secret=client_secret, auth_type="oauth-m2m")
         )
 
     def host(self) -> str:
