@@ -37,8 +37,8 @@ to forebay_operator;
 grant execute on function
 forebay.task_counts, forebay.metrics, forebay.metric_series, forebay.cost_by,
 forebay.list_tasks, forebay.task_detail, forebay.explain_task,
-forebay.batch_progress, forebay.agent_status, forebay.quota_status, forebay.customer_status,
-forebay.list_prices, forebay.health,
+forebay.batch_progress, forebay.agent_names, forebay.agent_status, forebay.quota_status, forebay.customer_status,
+forebay.list_prices, forebay.list_compute_sources, forebay.health,
 forebay.count_matching, forebay.list_batches, forebay.list_attempts, forebay.list_audit, forebay.table_sizes,
 forebay.monitoring
 to forebay_viewer;

@@ -28,7 +28,7 @@
 \set file functions/internal/_agent_outlook.sql \set sha256 73784257f0c52efb7244f73ed79f938b16fe307c0e611f16f97d7cf4964acb23 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7 \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
-\set file functions/internal/_attempt_document.sql \set sha256 c6aa5c9d8b26307e5fe3ef72b81a456e8ba2ee1461532a9923b7e8465f853cd9 \ir install/apply.sql
+\set file functions/internal/_attempt_document.sql \set sha256 db808e1b48738cbee1830c88285df699f772ef2697bcddca971952222035b126 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_batch_explanations.sql \set sha256 72fbfb0bc26e64e823fb173745c0722d3e7ffc3a578a09f8bb10f95411276127 \ir install/apply.sql
@@ -108,6 +108,7 @@
 \set file functions/internal/_has_waiting.sql \set sha256 dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105 \ir install/apply.sql
 \set file functions/internal/_hindrance.sql \set sha256 a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f \ir install/apply.sql
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
+\set file functions/internal/_histogram_marks.sql \set sha256 94d431e3d763b96d27b45801db4702c9be51d9cd479184746f2a539aee37ac67 \ir install/apply.sql
 \set file functions/internal/_histogram_times.sql \set sha256 a3ace39307fb3e6c2dbd072734e7208803f4b6f920f9f7593f5cfdca45613869 \ir install/apply.sql
 \set file functions/internal/_hold_call.sql \set sha256 9d0ffa15ada0ebc8cadc3386ec5c0d1d00c09e4d9ddefa044c27a87f981b3d93 \ir install/apply.sql
 \set file functions/internal/_in_flight.sql \set sha256 04c5776c21295da8b79729439a6b934ed8f0cb479712be9a35cd58a6af006b63 \ir install/apply.sql
@@ -334,6 +335,7 @@
 \set file functions/operator/retry.sql \set sha256 eebedeaffb36fc9ca4386539eb4b58e5a08f81e20ac860b58f118a8a2adaaf8f \ir install/apply.sql
 
 -- functions/viewer
+\set file functions/viewer/agent_names.sql \set sha256 a41a9ba4ae60dd6bbc2c1869746f78bae9a3f6e709da8242086ab9978c88a9a7 \ir install/apply.sql
 \set file functions/viewer/agent_status.sql \set sha256 4b37851aff4056bdcf07032ba217837b185096f1e337ac7661c88c4d7797813f \ir install/apply.sql
 \set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
 \set file functions/viewer/cost_by.sql \set sha256 008306a027c893b4e80302979a48b25b094ace2740f527523bb78839a26e117e \ir install/apply.sql
@@ -344,6 +346,7 @@
 \set file functions/viewer/list_attempts.sql \set sha256 85d089c0b1f99d60b74ea4e729152c4f3399dbcc80a35200a152e9fcaf91e9a8 \ir install/apply.sql
 \set file functions/viewer/list_audit.sql \set sha256 c956681e6785f324c4d9e9a962abdbf5a073d689c3883ab81cbc67e1a3f2b1e6 \ir install/apply.sql
 \set file functions/viewer/list_batches.sql \set sha256 8b989c1dcc6eb18543900b81ed1e8c050c34fab208c29753d360540d1de9d03b \ir install/apply.sql
+\set file functions/viewer/list_compute_sources.sql \set sha256 16dd1a6dd9e9ed5ea22ae49481168fe66f11e8d0e90eac2611e964d67726668b \ir install/apply.sql
 \set file functions/viewer/list_prices.sql \set sha256 61ab1d0f1fd679944412a47db70259067df003be318644ddfdab6a9f16e755ec \ir install/apply.sql
 \set file functions/viewer/list_tasks.sql \set sha256 c037ac5471324135d6fb379fbab37103e83f51418546fd38de696197c5fbdda3 \ir install/apply.sql
 \set file functions/viewer/metric_series.sql \set sha256 d8a3aeff994cd141f38b9c271aa3cae5a20578129e02a490152fb6e2a2cd3e6e \ir install/apply.sql
@@ -354,7 +357,7 @@
 \set file functions/viewer/server_time.sql \set sha256 0f5e4990a8b04d9c7f4865c6c6617474d0f70ae3750d91abb4cbfdbc808c21bf \ir install/apply.sql
 \set file functions/viewer/table_sizes.sql \set sha256 b11b9097032ecfd0f7db5e172a32d1788dea555bb95889427a8e69d04f41458b \ir install/apply.sql
 \set file functions/viewer/task_counts.sql \set sha256 f260bbd3778ec11d21ea5d7d38bbdc324d9a5f66d8c35912797cd08b4d2a901c \ir install/apply.sql
-\set file functions/viewer/task_detail.sql \set sha256 6e5f6273d66487b8863626a8b284ddb5013ec5a7d4059c15063c4ca4490ca4ea \ir install/apply.sql
+\set file functions/viewer/task_detail.sql \set sha256 b9efa1460c24917dec4fdcd6609ea0b616cf75b8d07edb55571a7cfb92bc61db \ir install/apply.sql
 
 -- functions/reader
 \set file functions/reader/read_batch_explanations.sql \set sha256 7b9d0d8156fe6cf4af032930bd1f0b84bfa5ceaaf40875f0bc8da8e9b527c715 \ir install/apply.sql
@@ -367,7 +370,7 @@
 \set file functions/upkeep/announcement_sent.sql \set sha256 71814fcc26c23e6d73baee4ab203d5cacc8e20d1d29e3eed22461ddec89c6e19 \ir install/apply.sql
 \set file functions/upkeep/attempts_to_cost.sql \set sha256 5b9c55d98cda530d2cc8ba49c07a45bb2411b81068506562111e4ac8e76a00a8 \ir install/apply.sql
 \set file functions/upkeep/collect_announcements.sql \set sha256 a9a995f15fb9a9c9d47320d7e7dfe7bd6734b20fccf923778b50a5abd51c62a1 \ir install/apply.sql
-\set file functions/upkeep/record_compute_usage.sql \set sha256 e5822180948e3f3858dfb36a449b6e2bb37bc7dc4648f56337d7faf9363a56e4 \ir install/apply.sql
+\set file functions/upkeep/record_compute_usage.sql \set sha256 2a28ff9d25e163d6ea5fd0908298fb8c2073beaaff67c779696e55c945ec574e \ir install/apply.sql
 \set file functions/upkeep/uploads_cleaned.sql \set sha256 6c6bbe7042d47269d10ff8db3d85f74edb18abf747a52464ee04e842d204d048 \ir install/apply.sql
 \set file functions/upkeep/uploads_to_clean.sql \set sha256 31d74d3cdd6f6f5e1733881d8ac203cb17126b01344f6e9c333e11de71f092cd \ir install/apply.sql
 
@@ -378,6 +381,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 3d9e6655d36059f7259c0be9adb6beb3c9a162d3da1f1c6165f209773e576791 \ir install/apply.sql
+\set file grants.sql \set sha256 63ef9a6e1d20ce374c13a87f7416b1f7485594a558dcc4972bc2a60fa3d65695 \ir install/apply.sql
 
 \ir install/finish.sql

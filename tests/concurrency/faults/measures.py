@@ -27,7 +27,7 @@ FAULTS = [
     Fault(
         "loads of a source do not wait for each other",
         "functions/upkeep/record_compute_usage.sql",
-        "on conflict (source) do update set as_of = greatest(s.as_of, excluded.as_of)",
+        "on conflict (source) do update set as_of = greatest(least(s.as_of, forebay._now()), excluded.as_of)",
         "on conflict (source) do nothing",
         rollups.test_a_record_that_moves_twice_at_once_costs_one_attempt,
     ),

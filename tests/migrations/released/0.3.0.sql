@@ -99,6 +99,7 @@
 --   new     functions/internal/_has_waiting.sql
 --   new     functions/internal/_hindrance.sql
 --   new     functions/internal/_hindrance_words.sql
+--   new     functions/internal/_histogram_marks.sql
 --   new     functions/internal/_histogram_times.sql
 --   new     functions/internal/_hold_call.sql
 --   new     functions/internal/_in_flight.sql
@@ -315,6 +316,7 @@
 --   new     functions/operator/reprocess.sql
 --   new     functions/operator/resume_agent.sql
 --   new     functions/operator/retry.sql
+--   new     functions/viewer/agent_names.sql
 --   new     functions/viewer/agent_status.sql
 --   new     functions/viewer/batch_progress.sql
 --   new     functions/viewer/cost_by.sql
@@ -325,6 +327,7 @@
 --   new     functions/viewer/list_attempts.sql
 --   new     functions/viewer/list_audit.sql
 --   new     functions/viewer/list_batches.sql
+--   new     functions/viewer/list_compute_sources.sql
 --   new     functions/viewer/list_prices.sql
 --   new     functions/viewer/list_tasks.sql
 --   new     functions/viewer/metric_series.sql
@@ -2663,7 +2666,8 @@ select to_jsonb(shown) from (
         p_attempt.progress_done, p_attempt.progress_total, p_attempt.confidence, p_attempt.error,
         p_attempt.estimated_tokens, p_attempt.charged_tokens, p_attempt.expected_input_tokens, p_attempt.expected_output_tokens,
         p_attempt.expected_calls, p_attempt.expected_usd, p_attempt.used_input_tokens, p_attempt.used_output_tokens,
-        p_attempt.used_cached_tokens, p_attempt.used_calls, p_attempt.is_usage_known, p_attempt.cost_usd,
+        p_attempt.used_cached_tokens, p_attempt.used_calls, p_attempt.is_usage_known,
+        forebay._usage_source(p_attempt.attempt_id) as usage_source, p_attempt.cost_usd,
         p_attempt.is_cost_known, p_attempt.compute_usd, p_attempt.is_compute_final,
         extract(epoch from p_attempt.held_up) as held_up_seconds,
         p_attempt.started_at, p_attempt.reported_at, p_attempt.finished_at
@@ -2673,7 +2677,7 @@ $function$;
 comment on function forebay._attempt_document is
 'An attempt as task_detail shows it: without its result, and without what its calls are waiting for.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_attempt_document.sql', 'repeatable', 'c6aa5c9d8b26307e5fe3ef72b81a456e8ba2ee1461532a9923b7e8465f853cd9', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_attempt_document.sql', 'repeatable', 'db808e1b48738cbee1830c88285df699f772ef2697bcddca971952222035b126', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5858,6 +5862,45 @@ comment on function forebay._hindrance_words is
 'What the task of p_fit lacks, with its id; null where no task is held up by what it needs.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_hindrance_words.sql', 'repeatable', '75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_histogram_marks.sql
+create or replace function forebay._histogram_marks(
+    p_buckets smallint[],
+    p_counts  bigint[]
+)
+    returns table (measure integer, median integer, p95 integer)
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The places of a histogram that the median and the 95th percentile of each measure lie in, as percentile_disc has them.
+--
+-- So the median of an even count is the lower of the two in the middle. A bucket may be there more than once: it is added up.
+--
+-- Returns  one row a measure with a task in it
+select r.measure, min(r.place) filter (where r.upto >= r.tasks * 0.5), min(r.place) filter (where r.upto >= r.tasks * 0.95)
+from (
+    select
+        h.bucket / 1000 as measure, h.bucket % 1000 as place,
+        sum(h.tasks) over (partition by h.bucket / 1000 order by h.bucket) as upto,
+        sum(h.tasks) over (partition by h.bucket / 1000) as tasks
+    from (
+        select b.bucket, sum(b.tasks) as tasks
+        from unnest(p_buckets, p_counts) as b (bucket, tasks)
+        group by b.bucket
+        having sum(b.tasks) > 0
+    ) as h
+) as r
+group by r.measure;
+$function$;
+
+comment on function forebay._histogram_marks is
+'The places of a histogram that the median and the 95th percentile of each measure lie in, as percentile_disc has them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_histogram_marks.sql', 'repeatable', '94d431e3d763b96d27b45801db4702c9be51d9cd479184746f2a539aee37ac67', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14574,6 +14617,31 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/viewer/agent_names.sql
+create or replace function forebay.agent_names()
+    returns setof text
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The names of all agents: what a list offers to choose from, where agent_status would add up more than is shown.
+--
+-- Returns    one row an agent, by name
+-- Called by  forebay_viewer
+begin
+    return query select a.agent from forebay.agents as a order by a.agent;
+end;
+$function$;
+
+comment on function forebay.agent_names is
+'The names of all agents: what a list offers to choose from, where agent_status would add up more than is shown.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/agent_names.sql', 'repeatable', 'a41a9ba4ae60dd6bbc2c1869746f78bae9a3f6e709da8242086ab9978c88a9a7', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/viewer/agent_status.sql
 create or replace function forebay.agent_status(p_agents text[] default null)
     returns setof forebay.agent_state
@@ -15120,6 +15188,33 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/viewer/list_compute_sources.sql
+create or replace function forebay.list_compute_sources()
+    returns setof text
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The sources that told what machines cost, such as a bill; 'local' is the estimate of Forebay itself.
+--
+-- Returns    their names, by name; those too that told of nothing
+-- Called by  forebay_viewer
+begin
+    return query
+    select s.source
+    from forebay.compute_sources as s
+    order by s.source collate "C";
+end;
+$function$;
+
+comment on function forebay.list_compute_sources is 'The sources that told what machines cost, such as a bill; ''local'' is the estimate of Forebay itself.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/list_compute_sources.sql', 'repeatable', '16dd1a6dd9e9ed5ea22ae49481168fe66f11e8d0e90eac2611e964d67726668b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/viewer/list_prices.sql
 create or replace function forebay.list_prices(p_models text[] default null)
     returns setof forebay.price
@@ -15657,7 +15752,7 @@ as $function$
 -- Everything about a task but its payload and result: its attempts, their usage, and what people did to it.
 --
 -- Returns    one row; attempts, usage and audit are arrays of objects, oldest first; as_of is when it was read, by the clock
---            of leases
+--            of leases; an attempt's usage_source (agent, trace) is that whose calls count, null without a call
 -- Errors     22023  p_task_id is null
 --            QF303  no such task
 -- Called by  forebay_viewer
@@ -15700,7 +15795,7 @@ $function$;
 
 comment on function forebay.task_detail is 'Everything about a task but its payload and result: its attempts, their usage, and what people did to it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/task_detail.sql', 'repeatable', '6e5f6273d66487b8863626a8b284ddb5013ec5a7d4059c15063c4ca4490ca4ea', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/task_detail.sql', 'repeatable', 'b9efa1460c24917dec4fdcd6609ea0b616cf75b8d07edb55571a7cfb92bc61db', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16024,7 +16119,8 @@ as $function$
 -- p_rows is an array of objects: record_id (required, names the record at its source), usd (required), attempt_id, seconds,
 -- started_at, ended_at, is_final (true unless the source may still change it). Without an attempt, or with one that does
 -- not exist, a record is kept and attributed to nothing. Several records of an attempt are added up, but only those of one source: what
--- 'local' estimates gives way to any other. p_as_of (null: now) is as of when the source was read.
+-- 'local' estimates gives way to any other. p_as_of (null: now) is as of when the source was read;
+-- a time to come is taken for now.
 --
 -- Returns    how many records were new, or had changed
 -- Writes     forebay.compute_usage, forebay.compute_sources, forebay.task_attempts, forebay.tasks
@@ -16042,8 +16138,8 @@ begin
     end if;
     v_records := forebay._parse_records(p_rows, p_source, v_now);
     insert into forebay.compute_sources as s (source, as_of)
-    values (p_source, coalesce(p_as_of, v_now))
-    on conflict (source) do update set as_of = greatest(s.as_of, excluded.as_of);
+    values (p_source, least(p_as_of, v_now))
+    on conflict (source) do update set as_of = greatest(least(s.as_of, forebay._now()), excluded.as_of);
 
     v_attempts := array(
         select r.attempt_id from unnest(v_records) as r
@@ -16084,7 +16180,7 @@ $function$;
 
 comment on function forebay.record_compute_usage is 'Record what machines cost, from a source such as a bill; the same record again replaces its numbers.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/record_compute_usage.sql', 'repeatable', 'e5822180948e3f3858dfb36a449b6e2bb37bc7dc4648f56337d7faf9363a56e4', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/record_compute_usage.sql', 'repeatable', '2a28ff9d25e163d6ea5fd0908298fb8c2073beaaff67c779696e55c945ec574e', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16570,8 +16666,8 @@ to forebay_operator;
 grant execute on function
 forebay.task_counts, forebay.metrics, forebay.metric_series, forebay.cost_by,
 forebay.list_tasks, forebay.task_detail, forebay.explain_task,
-forebay.batch_progress, forebay.agent_status, forebay.quota_status, forebay.customer_status,
-forebay.list_prices, forebay.health,
+forebay.batch_progress, forebay.agent_names, forebay.agent_status, forebay.quota_status, forebay.customer_status,
+forebay.list_prices, forebay.list_compute_sources, forebay.health,
 forebay.count_matching, forebay.list_batches, forebay.list_attempts, forebay.list_audit, forebay.table_sizes,
 forebay.monitoring
 to forebay_viewer;
@@ -16607,7 +16703,7 @@ begin
 end;
 $types$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('grants.sql', 'repeatable', '3d9e6655d36059f7259c0be9adb6beb3c9a162d3da1f1c6165f209773e576791', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('grants.sql', 'repeatable', '63ef9a6e1d20ce374c13a87f7416b1f7485594a558dcc4972bc2a60fa3d65695', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;

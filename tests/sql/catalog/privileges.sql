@@ -33,9 +33,9 @@ select results_eq(
             || 'submit_uploads'),
         ('upkeep', 'announcement_sent attempts_to_cost collect_announcements record_compute_usage schema_version '
             || 'server_time sweep uploads_cleaned uploads_to_clean'),
-        ('viewer', 'agent_status batch_progress cost_by count_matching customer_status explain_task health '
-            || 'list_attempts list_audit list_batches list_prices list_tasks metric_series metrics monitoring '
-            || 'quota_status schema_version server_time table_sizes task_counts task_detail'),
+        ('viewer', 'agent_names agent_status batch_progress cost_by count_matching customer_status explain_task '
+            || 'health list_attempts list_audit list_batches list_compute_sources list_prices list_tasks metric_series '
+            || 'metrics monitoring quota_status schema_version server_time table_sizes task_counts task_detail'),
         ('worker', 'adopt dequeue observe_run record_run release renew_leases runs_to_cancel '
             || 'schema_version server_time sweep') $$,
     'each role may call the functions of its folder'
