@@ -18,7 +18,7 @@
 
 -- functions/internal
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
-\set file functions/internal/_add_compute.sql \set sha256 ac00b9504f9f7e6da4ed0c1b2ac5654389ceb40038ebd0b2ac504091718718e4 \ir install/apply.sql
+\set file functions/internal/_add_compute.sql \set sha256 6ee67ab62d6ef01b2703f02a29f5dd74b6787a17f2414e2376e9d2eb2b9f68b1 \ir install/apply.sql
 \set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
 \set file functions/internal/_admit.sql \set sha256 3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964 \ir install/apply.sql
 \set file functions/internal/_after_failure.sql \set sha256 19605e6982596b0563d60820e8ff95609b0ad4e04c8bf08f4cb6e6059a75a6a4 \ir install/apply.sql
@@ -27,15 +27,18 @@
 \set file functions/internal/_agent_key.sql \set sha256 a3485185c8d3b59a229f11d9a952ce90dcd0d7c51ebc86e0d8145213555b9891 \ir install/apply.sql
 \set file functions/internal/_agent_outlook.sql \set sha256 73784257f0c52efb7244f73ed79f938b16fe307c0e611f16f97d7cf4964acb23 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7 \ir install/apply.sql
+\set file functions/internal/_ahead_words.sql \set sha256 e26b2c777e025caf044e67e792bdca5a081d5fdff50d426a2eca0b097fe0a869 \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
 \set file functions/internal/_attempt_document.sql \set sha256 db808e1b48738cbee1830c88285df699f772ef2697bcddca971952222035b126 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
-\set file functions/internal/_batch_explanations.sql \set sha256 72fbfb0bc26e64e823fb173745c0722d3e7ffc3a578a09f8bb10f95411276127 \ir install/apply.sql
-\set file functions/internal/_batch_outlook.sql \set sha256 3e744736c836370787759c2111574dcbc7b66dafcb92639e9d8b2def7705e06b \ir install/apply.sql
+\set file functions/internal/_batch_explanations.sql \set sha256 ec3e81411551aaa2d3d53bd16114f544b64dd0c56e6533cb2e5b90b073be0b66 \ir install/apply.sql
+\set file functions/internal/_batch_outlook.sql \set sha256 a47375bcbceee0f715ca71c258f33cb97edea1c42017215594192c1ba5382b58 \ir install/apply.sql
 \set file functions/internal/_batch_results.sql \set sha256 7f005a2ef0bb98f810a09f800a51b8e4b149e6c043e9840ca2474e240630a6f5 \ir install/apply.sql
 \set file functions/internal/_batch_sums.sql \set sha256 a5b9798d77797b6b5ea209ef7549dc5238ac61c4cf66ffd79900b2578ca8996b \ir install/apply.sql
-\set file functions/internal/_batch_tasks.sql \set sha256 be316a7e59a5937d3044cfa5bc18b953b2e65922129f0a7e9d2cd022f39bd664 \ir install/apply.sql
+\set file functions/internal/_batch_task.sql \set sha256 75ff05d5325a6ee7102184904f0defb4727829447c3a6cf8b53c053b0595bfa8 \ir install/apply.sql
+\set file functions/internal/_batch_tasks.sql \set sha256 bf42b091620291bef01a50698490392178b7afe1f535edf91fe602fd2754fbf7 \ir install/apply.sql
+\set file functions/internal/_batch_tasks_by_confidence.sql \set sha256 aff4786358032514b4dee8f13bbbd49cbfbde4f15d43bae1e3d128c0520c272e \ir install/apply.sql
 \set file functions/internal/_batches_done.sql \set sha256 ccf9262fabaae589ef7692aa4c591c231fb1ca613a54cc358550bc68ef1a8139 \ir install/apply.sql
 \set file functions/internal/_boosted.sql \set sha256 544383c2c7540d1d9f20c4bb31cc290f955580ee176e8d7776c72c0ecd1aafec \ir install/apply.sql
 \set file functions/internal/_bucket_level.sql \set sha256 8c615f1ca60bca4b224bb54aedbdac5d03f7947d53f573e3d5e0ff15b4ffddc6 \ir install/apply.sql
@@ -72,7 +75,7 @@
 \set file functions/internal/_error.sql \set sha256 cd3f0ca2189329a7305b07e3b940ff94a8a039eca204042e39be2446bc265b56 \ir install/apply.sql
 \set file functions/internal/_estimate.sql \set sha256 302035370bcaa6da8bc002590a15eadbc0b9c44eddf3e7b3a276cbeb2a65d47d \ir install/apply.sql
 \set file functions/internal/_exact.sql \set sha256 455671cb8f315cfb1c726aec478afb7bfcc0afb89864fe18ac50baabd064ed63 \ir install/apply.sql
-\set file functions/internal/_exact_times.sql \set sha256 c97c1c7ab714f7fef531c77961181ec0bb673ddce087b0a3b2b724273585d314 \ir install/apply.sql
+\set file functions/internal/_exact_times.sql \set sha256 12f56bd16bac01eb48dcc26ddf58c333ed573926e095f9162b92301a961f8629 \ir install/apply.sql
 \set file functions/internal/_expect.sql \set sha256 4d924a040c4b3572bf2cbece00a836b5be6fc71b932a522ced8f840da19f6100 \ir install/apply.sql
 \set file functions/internal/_expired_priority.sql \set sha256 4b6026c2865e459884fe36658638d476a88409117d8e0bd245e79fc76545150e \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
@@ -100,7 +103,7 @@
 \set file functions/internal/_get_task.sql \set sha256 30a9c110ca13ef8bffe364086364c57e823a968ae2aa350ccc62d948def7f861 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307 \ir install/apply.sql
 \set file functions/internal/_grant_call.sql \set sha256 53a33d549355d3dafc0e67c51f6554a478dc61709f663ba60cfe406e0aa47ae0 \ir install/apply.sql
-\set file functions/internal/_halt.sql \set sha256 68b0cd308773b1d71ab33d4f296dd53e44488d6e093f5a6ae4e948eb66151077 \ir install/apply.sql
+\set file functions/internal/_halt.sql \set sha256 fd9c2fcaa3c935868e70589150169c32efd2e1dcf02fbd8148e3f755ee9c6685 \ir install/apply.sql
 \set file functions/internal/_has_caps.sql \set sha256 eda43002613c8801c421a951a218f37de5177758c99ed14f625cd46fc6d996ea \ir install/apply.sql
 \set file functions/internal/_has_customer_caps.sql \set sha256 fa0f282b634a95a74c0c3df22688ce0d1173a7a8cb09657716043c0eca79e1bb \ir install/apply.sql
 \set file functions/internal/_has_in_flight.sql \set sha256 fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955 \ir install/apply.sql
@@ -109,7 +112,7 @@
 \set file functions/internal/_hindrance.sql \set sha256 a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f \ir install/apply.sql
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
 \set file functions/internal/_histogram_marks.sql \set sha256 94d431e3d763b96d27b45801db4702c9be51d9cd479184746f2a539aee37ac67 \ir install/apply.sql
-\set file functions/internal/_histogram_times.sql \set sha256 a3ace39307fb3e6c2dbd072734e7208803f4b6f920f9f7593f5cfdca45613869 \ir install/apply.sql
+\set file functions/internal/_histogram_times.sql \set sha256 8afd796fdb8dd33dba0f20fb57f8d4a1d6cf815aca58e0fdbbb88acb67926e45 \ir install/apply.sql
 \set file functions/internal/_hold_call.sql \set sha256 9d0ffa15ada0ebc8cadc3386ec5c0d1d00c09e4d9ddefa044c27a87f981b3d93 \ir install/apply.sql
 \set file functions/internal/_in_flight.sql \set sha256 04c5776c21295da8b79729439a6b934ed8f0cb479712be9a35cd58a6af006b63 \ir install/apply.sql
 \set file functions/internal/_in_unit.sql \set sha256 fc2b161e8d67c7d70d88986283a2f085de919f0e74038d3bb5b8aeac99d66c94 \ir install/apply.sql
@@ -118,6 +121,7 @@
 \set file functions/internal/_is_expired.sql \set sha256 b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12 \ir install/apply.sql
 \set file functions/internal/_is_external.sql \set sha256 5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b \ir install/apply.sql
 \set file functions/internal/_is_limited.sql \set sha256 52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566 \ir install/apply.sql
+\set file functions/internal/_is_person.sql \set sha256 00898cd347a1f3055c12990aee54081ab201ab647db5567fe1ae5eab11cfce39 \ir install/apply.sql
 \set file functions/internal/_is_short.sql \set sha256 15d04d7db6744274e43792fa086c9aa72701296182ab8938595601ba8030baf7 \ir install/apply.sql
 \set file functions/internal/_is_small.sql \set sha256 3a80547cfbbd73688ce0ff181fc08471d564f9beea2901fd49eadfaa0d6e1b5b \ir install/apply.sql
 \set file functions/internal/_is_weighed.sql \set sha256 aa0bc8479853b3f7fbd13a2af918058a4b2095cc46366ce083423badf79afb71 \ir install/apply.sql
@@ -148,7 +152,7 @@
 \set file functions/internal/_lock_open_upload.sql \set sha256 90e8401c1149e9923a7cb2119185bae3a591e6d0cffeb572a633a890a89c35de \ir install/apply.sql
 \set file functions/internal/_lock_quotas.sql \set sha256 cc76e52192d82bb1861f9a6e6d6c99965a2e583eb168e8fdd63b4f594a4389ed \ir install/apply.sql
 \set file functions/internal/_lock_tasks.sql \set sha256 1bb59ed43fc4a526ebc6360901fbccf3e9b9c0fe92e791a235dcbb1d2e861a71 \ir install/apply.sql
-\set file functions/internal/_lock_upload.sql \set sha256 e7c8cc94cd39155ca367b1db5c2b3777ad24a33c95226cd603009a7206e35d42 \ir install/apply.sql
+\set file functions/internal/_lock_upload.sql \set sha256 ce64f17ca812a8d2f5649353af7560ddf59ceca63071f93611259d2fcca7f343 \ir install/apply.sql
 \set file functions/internal/_look_again_at.sql \set sha256 5522b8fb4ad3ccd769e1863ae275332b497039387ce45d8532c6acb6351d12dd \ir install/apply.sql
 \set file functions/internal/_lowered.sql \set sha256 01f4c6b016366973edb35b75bb5e0a0a00ec872b7339f3a8c35f626c88aac944 \ir install/apply.sql
 \set file functions/internal/_match_keys.sql \set sha256 c10bf1077ec8cc4237b0ac0014b744421a4ba41dcb12708e309d6e235367e8a6 \ir install/apply.sql
@@ -174,7 +178,8 @@
 \set file functions/internal/_open_tasks.sql \set sha256 ef7428d7903db5835943021fa25b9a0e2667ab212a3ac7fc5cb261db7d939538 \ir install/apply.sql
 \set file functions/internal/_outlook_words.sql \set sha256 3daf9c82ea82836c5de6793a7b0c1f175f19e107217dea5f4d1e937f1a4b97a9 \ir install/apply.sql
 \set file functions/internal/_output_share.sql \set sha256 97a9fbd3b8e945476613fa808fae4d7ad2c6877e5771195c2b4b2494e4b5b89a \ir install/apply.sql
-\set file functions/internal/_own_batch.sql \set sha256 1fb811bbf1cd32dde3a12a05dec0cfa6bfafd07ea42f667f984b4539833f2cf1 \ir install/apply.sql
+\set file functions/internal/_own_batch.sql \set sha256 651f71253cc72c106d2f621aa60dc58e99f564d79dac24eaca28030f9b7c210a \ir install/apply.sql
+\set file functions/internal/_owners_named.sql \set sha256 da99d25c2f61ef10beae002f4852a9ec2304cb873d62d55d49e6b40aff889f8b \ir install/apply.sql
 \set file functions/internal/_page_of_attempts.sql \set sha256 9b55d008a3b52aa6a47e3ea14b9d60195615b2a6097864bd067be08e92e87cf6 \ir install/apply.sql
 \set file functions/internal/_page_of_tasks.sql \set sha256 88b1cf2c6d3d89428a024cdcf706816116099c8264bd4a164a603a0b3b39c42a \ir install/apply.sql
 \set file functions/internal/_parse_limit.sql \set sha256 cb5b4ca20ffa6a16c07aa7d89f96ae08eec48c023d44d34608c3da4a0708db0d \ir install/apply.sql
@@ -186,10 +191,12 @@
 \set file functions/internal/_passes.sql \set sha256 970340f98061a565ba327d6639a83acf9705b501787d29f5bf75a1cbfe498e51 \ir install/apply.sql
 \set file functions/internal/_passing.sql \set sha256 f442d19ae9883d4c5369ca5911ce26765a61e0e71dcb35b78f07e1de2fd4d493 \ir install/apply.sql
 \set file functions/internal/_pause.sql \set sha256 3eed227d268c0d148cc033efd816a8e9e0dec2410a2134a809d5cfae7965ed60 \ir install/apply.sql
+\set file functions/internal/_pause_words.sql \set sha256 0e4d824bc6f64b7926b554a775b143d4d7e84b282cc1025a32522d4966fdd18d \ir install/apply.sql
 \set file functions/internal/_pay.sql \set sha256 bbed138b63d3e7412682dbfc55ecc8e829ef2f383b24bac73c34f083524784e5 \ir install/apply.sql
 \set file functions/internal/_period_words.sql \set sha256 00f6d8841498d814bd39b2e9788b3673cbf02fc5ea2cc70a11c7b29ec133f74c \ir install/apply.sql
 \set file functions/internal/_pick.sql \set sha256 b59487d94e5c83f2195eefadcbbdadf7b6e2c9d511e8898699b44d53d6d4ef6a \ir install/apply.sql
 \set file functions/internal/_place_in_line.sql \set sha256 51274a8fdb8aa68f1c126574369d414b6cfecb3168d56bb436340273298c851f \ir install/apply.sql
+\set file functions/internal/_points_of_slots.sql \set sha256 9ddec71dc21639ba7d9445c3bb66473ef25802fa7babcc36a4da61857c0c0a38 \ir install/apply.sql
 \set file functions/internal/_price_call.sql \set sha256 e5a913cf3464418c31f8040579d0e858610e7c2616426464ef8685431031ef7c \ir install/apply.sql
 \set file functions/internal/_projected_rooms.sql \set sha256 a94c51ca6e77b4503f69e5193b4dd2705c9e9b450173a2c8c296777f13ad570f \ir install/apply.sql
 \set file functions/internal/_projected_usd.sql \set sha256 5b9491e6a99ec665f1f3bed66fccc995beafde10b565cd1bce67f84a68f9d357 \ir install/apply.sql
@@ -205,9 +212,10 @@
 \set file functions/internal/_refuse.sql \set sha256 2ceb0c1021ae03892f76f27e0953655d9a11773c163bab6934e2f50972dc5c5e \ir install/apply.sql
 \set file functions/internal/_remaining.sql \set sha256 8eac83bfffc6b1d476ab40028d48dc1b0fe362b725de84d637a23d6ece8d1d61 \ir install/apply.sql
 \set file functions/internal/_reopen_uploads.sql \set sha256 6dcb912f21a301f99005000456420c06787181bb4f4c738d9242402f02f39731 \ir install/apply.sql
-\set file functions/internal/_report.sql \set sha256 cf008159bc9b0b7f1e3751137d3f57ff5162fd8bbc36432c6b3db7fa9c3b31e4 \ir install/apply.sql
+\set file functions/internal/_report.sql \set sha256 161c69cfc7a78d591cfd65bba4ff5ea75fe18675912e3b8047674bc2958e3f12 \ir install/apply.sql
 \set file functions/internal/_report_effect.sql \set sha256 cca44a142ef57021fdf342fdc6938e9e5fe07ce7b00f7c537051b23118e1be7d \ir install/apply.sql
 \set file functions/internal/_report_event.sql \set sha256 79d68a18daf0437a3ef00dca30b153b08d5294f1de65fbe8075c9944a77e01ad \ir install/apply.sql
+\set file functions/internal/_report_of_slots.sql \set sha256 951ce5c5da64c3a950c71496e3bcb71b97275daa0d2dae3e5b82bb88025a3c74 \ir install/apply.sql
 \set file functions/internal/_request_burst.sql \set sha256 834425b19d5ad6045d10bdaf99098f63703793fe3101767d72d9b80a32b2d72a \ir install/apply.sql
 \set file functions/internal/_require_agent_definition.sql \set sha256 361490cd1f0648a23d24eec6092f1c9c78d5840f9cb3adc7c953ac500aaadf9c \ir install/apply.sql
 \set file functions/internal/_require_agents.sql \set sha256 da67b2a489d1c7c28044aeb80024d325b9b6a890b67f3ab5f2baca6f016ca8b8 \ir install/apply.sql
@@ -262,7 +270,7 @@
 \set file functions/internal/_task_use.sql \set sha256 9683d8e469b44ecc386ffef59f66499e23e94301eb3e41a9ae9e56e68ae6589f \ir install/apply.sql
 \set file functions/internal/_throttle.sql \set sha256 43367143c176449b3fd01e62ab464c92db1e8a1b1cc15fabf01e84d4ba2ba061 \ir install/apply.sql
 \set file functions/internal/_throttled_by.sql \set sha256 860c2ccd2609392a5761d8875d21f8fcacebd7746f1fa90e14f746f3afc6173f \ir install/apply.sql
-\set file functions/internal/_time_at.sql \set sha256 7b8679af1190be4a27487610ff378d493e610a05b13bf484e8a58211124c5f36 \ir install/apply.sql
+\set file functions/internal/_time_at.sql \set sha256 efa2930ab03b8bb59e7747b0048b71a32ba617039d93dfedf27576391f3b0311 \ir install/apply.sql
 \set file functions/internal/_time_place.sql \set sha256 7286603ae42183f172eed5af804e912bfccc869f666bd8b71c844335b6101975 \ir install/apply.sql
 \set file functions/internal/_token_burst.sql \set sha256 c8d15de5e741c26a04f5f847025cc2146e06a6128188567f8421138cd36aa5aa \ir install/apply.sql
 \set file functions/internal/_told.sql \set sha256 c17c893ab3d905b1d56f6b5687b8aea23928d358e04e3c92391f51f6d934e264 \ir install/apply.sql
@@ -273,7 +281,7 @@
 \set file functions/internal/_utc_day.sql \set sha256 e723bc7e3027aa2dc4abd4f1afc2de619730fb164fbbdf0b31e335673fd15505 \ir install/apply.sql
 \set file functions/internal/_waiting_priorities.sql \set sha256 48adae1f800195df14211eb2cdb48c36b5c87bb835293bce75a13f992488bfe5 \ir install/apply.sql
 \set file functions/internal/_waiting_reason.sql \set sha256 9a904f9b09b267ededc42f68eb525c549bea11f282269d444634659226895bae \ir install/apply.sql
-\set file functions/internal/_waiting_words.sql \set sha256 a791288653a0b81456bb75006850fe9d2fa5f8e8ed732f89d1478849f20520b0 \ir install/apply.sql
+\set file functions/internal/_waiting_words.sql \set sha256 5a87141e1263d248557dbd46d70eb201101cc3e237775bb46dd48dbd89c0002c \ir install/apply.sql
 \set file functions/internal/_waits_since.sql \set sha256 2e85106ba6e6ff1b1c02e2e4d59f5b8caddfe3f3b4f71deb48beb599c8df588f \ir install/apply.sql
 \set file functions/internal/_wake_due.sql \set sha256 d9690394da5ae40c7b0de0a1e34c2bb6c53bab9b9788e727e6d41f7eea252dd3 \ir install/apply.sql
 \set file functions/internal/_wanted_statuses.sql \set sha256 ec1eda4e27bd0c6241bfdada68563bbe533f74a15723566ecbd798fd46fba1db \ir install/apply.sql
@@ -283,19 +291,21 @@
 \set file functions/internal/_without_quotas.sql \set sha256 38e4057503fbdba4df84b469b2a91e136cbf2cfd7fca24247acd629241101828 \ir install/apply.sql
 
 -- functions/submitter
-\set file functions/submitter/batch_explanations.sql \set sha256 bdb72589009dc1ad861ffeefde0dbd47a78a014bd20f156fb98b9c37b6edb940 \ir install/apply.sql
-\set file functions/submitter/batch_outlook.sql \set sha256 385b702b414e8ccf6f66a0ea463e91cf0ac2defeeffc9129e704495d6ec4b1ce \ir install/apply.sql
+\set file functions/submitter/batch_explanations.sql \set sha256 c75e6981328f10160e25cbe1ffa328f134d2506982bc50ead20b584bdea3789f \ir install/apply.sql
+\set file functions/submitter/batch_outlook.sql \set sha256 31b38b58657d19f7301c8ceb64f7344719de5f020c4b6b31c1bf52aa79dfc12d \ir install/apply.sql
 \set file functions/submitter/batch_results.sql \set sha256 b1f51c6a6593d188a8fc428121deaee8fc899389de9e8f94bddab25dffa0925a \ir install/apply.sql
 \set file functions/submitter/batch_tasks.sql \set sha256 da1a8831addb978582cf6383c4d1e6a002ee6f00458f3865249e71fb74d7e508 \ir install/apply.sql
+\set file functions/submitter/batch_tasks_by_confidence.sql \set sha256 03151c8d5dcea02d624f13ea5afce0505a8d34021cace1ca61db95fcf48d7e9b \ir install/apply.sql
 \set file functions/submitter/cancel_batch.sql \set sha256 9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2 \ir install/apply.sql
 \set file functions/submitter/drop_upload.sql \set sha256 5a52aa2930916e822798232c7ba0bfbfc3aa8b97f24da5655a4db2d00a0c3f0b \ir install/apply.sql
 \set file functions/submitter/enqueue.sql \set sha256 fc5460563e221c5463b40f99b1799ef202fc17d1fcbc670816f8ff84b7efac2c \ir install/apply.sql
 \set file functions/submitter/enqueue_many.sql \set sha256 09a2235334a9325884f37f2100cade240cd9123714dc1db059a2cd46ddbf6a8b \ir install/apply.sql
 \set file functions/submitter/finish_upload.sql \set sha256 7b267d6e7296e2b1d490f1a2b26f9bf51958e3ef1fe12115d1d76113d23397dd \ir install/apply.sql
-\set file functions/submitter/list_uploads.sql \set sha256 763fcabc14fa1c3aa56544a92e0f4269d45cb870890361fc8360a23dadd6d675 \ir install/apply.sql
+\set file functions/submitter/list_uploads.sql \set sha256 f8c251a58ab8f3997201fb291a182826aaec9dc9fed2d3f8a5f136ef48224eb7 \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 58aaa9c7c6269bb5cac1f4e49f5f1ff30bc386b598557e349bdd6ecefda918a1 \ir install/apply.sql
 \set file functions/submitter/open_upload.sql \set sha256 1e4f415c0092c7c4e011a02e960400b35ec07b73deac33a7c9499173de218fb9 \ir install/apply.sql
-\set file functions/submitter/own_batches.sql \set sha256 3523ec2c4f57d4089f6fc146ad5ab2f1519123ce1d6a51970b698dc606269cb7 \ir install/apply.sql
+\set file functions/submitter/own_batches.sql \set sha256 372f74ca3d002383d96ae1f9b13887a0ccc55d20ea6671083481ea5d8c3c0482 \ir install/apply.sql
+\set file functions/submitter/registered_agents.sql \set sha256 a8ca12498ed405c92d6dc3f6892b32e6c021d9ce0afd2eb074cd67ef16c76d9d \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 \set file functions/submitter/submit_uploads.sql \set sha256 d9d6285ac5e0674256c8bc7fa533f2fb7d7e57106b40b79056da2ab6b867ed19 \ir install/apply.sql
 
@@ -349,8 +359,8 @@
 \set file functions/viewer/list_compute_sources.sql \set sha256 16dd1a6dd9e9ed5ea22ae49481168fe66f11e8d0e90eac2611e964d67726668b \ir install/apply.sql
 \set file functions/viewer/list_prices.sql \set sha256 61ab1d0f1fd679944412a47db70259067df003be318644ddfdab6a9f16e755ec \ir install/apply.sql
 \set file functions/viewer/list_tasks.sql \set sha256 c037ac5471324135d6fb379fbab37103e83f51418546fd38de696197c5fbdda3 \ir install/apply.sql
-\set file functions/viewer/metric_series.sql \set sha256 d8a3aeff994cd141f38b9c271aa3cae5a20578129e02a490152fb6e2a2cd3e6e \ir install/apply.sql
-\set file functions/viewer/metrics.sql \set sha256 b5ac19a0b5eddd253bbc27dfbd208daffa891dd2b232b31ed174df74651b4992 \ir install/apply.sql
+\set file functions/viewer/metric_series.sql \set sha256 360b9c3ada7574394016cf4b454a4831fa74178fe78b84f1df872bdcedbdcd65 \ir install/apply.sql
+\set file functions/viewer/metrics.sql \set sha256 6afc9c24fccb74e6a8f76604590f6e163402a7ccfffe49d09d942a6bcab62912 \ir install/apply.sql
 \set file functions/viewer/monitoring.sql \set sha256 3abbed09d8974a74c5494717d6c12608601569fc8facd4debee1c18572ac6af1 \ir install/apply.sql
 \set file functions/viewer/quota_status.sql \set sha256 e205f16df9581da44fd0004ba2996c4c4b54ad2c056520636a9708592e8acdfb \ir install/apply.sql
 \set file functions/viewer/schema_version.sql \set sha256 f451f0971e84e14822f60ff1b0e39b4ea6641d73f1114d518675eaec53ede4c4 \ir install/apply.sql
@@ -364,6 +374,7 @@
 \set file functions/reader/read_batch_outlook.sql \set sha256 5f68442f9ef6a04cdb6f6c2abb94089dabd3779d996013d82ba4e07b11ac0690 \ir install/apply.sql
 \set file functions/reader/read_batch_results.sql \set sha256 e472ff910e95ddbaca28ea2b6dc55a425d3988b7961e35715813e28c3a88f053 \ir install/apply.sql
 \set file functions/reader/read_batch_tasks.sql \set sha256 ccda7d8e9dbb55b2cb0a68f83dbc3f7bf9aed0baf11c70b82ee3257e9d3d7121 \ir install/apply.sql
+\set file functions/reader/read_batch_tasks_by_confidence.sql \set sha256 8d277786b738d68d22593a7699ad069502a8ebcae74cc0a0ea70ec0995cd4b6e \ir install/apply.sql
 \set file functions/reader/task_result.sql \set sha256 c6d7748297226f79a170d35090dbb52466db5d9abb59128fcf53ca2214c2810f \ir install/apply.sql
 
 -- functions/upkeep
@@ -381,6 +392,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 63ef9a6e1d20ce374c13a87f7416b1f7485594a558dcc4972bc2a60fa3d65695 \ir install/apply.sql
+\set file grants.sql \set sha256 2c6d069afb46607ee7f6febcd168a604952d132828a6cce0cbb6f2c5fe84fa55 \ir install/apply.sql
 
 \ir install/finish.sql
