@@ -168,7 +168,8 @@ def test_users_are_added_listed_changed_and_removed(
 @pytest.mark.parametrize(
     ("arguments", "typed", "sentence"),
     [
-        (["add", "anna"], "short", "at least 12 characters"),
+        (["add", "anna"], "short", "12 to 1,000 characters"),
+        (["add", "anna"], "x" * 1001, "12 to 1,000 characters"),
         (["add", "anna", "--role", "king"], PASSWORD, "There is no role 'king'"),
         (["add", " "], PASSWORD, "The name must have"),
         (["passwd", "nobody"], PASSWORD, "There is no user 'nobody'"),
@@ -190,3 +191,34 @@ def test_what_cannot_be_is_told_in_a_sentence(
     assert answer.code == 1
     assert sentence in answer.err
     assert cli("user", "list", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["user", "list"],
+        ["user", "add", "anna"],
+        ["user", "passwd", "anna"],
+        ["user", "role", "anna", "viewer"],
+        ["user", "remove", "anna"],
+        ["serve", "intake", "--port", "0"],
+    ],
+)
+def test_a_malformed_users_file_is_told_in_one_sentence(
+    cli: Cli,
+    monkeypatch: pytest.MonkeyPatch,
+    role_dsn: DSN,
+    tmp_path: Path,
+    arguments: list[str],
+) -> None:
+    """By each command on it, and at the start of an app; the file stays as it is."""
+    file = tmp_path / "users.json"
+    file.write_text('[{"name": ["anna"]}]')
+    (tmp_path / "typed").write_text(PASSWORD)
+    monkeypatch.setattr("sys.stdin", (tmp_path / "typed").open())
+    monkeypatch.setenv("FOREBAY_DATABASE_URL", role_dsn("all"))
+    answer = cli(*arguments)
+    assert answer.code == 1
+    assert f"{file} cannot be read (a user lacks" in answer.err
+    assert "Traceback" not in answer.err
+    assert file.read_text() == '[{"name": ["anna"]}]'

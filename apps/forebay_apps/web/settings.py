@@ -13,6 +13,7 @@ from typing import Literal
 from forebay.embedded import default_data_dir
 from forebay.errors import SettingError
 from forebay.settings import text, word
+from forebay_apps.web.names import folded
 
 LOGIN = "FOREBAY_LOGIN"
 USERS = "FOREBAY_USERS"
@@ -82,7 +83,7 @@ def users_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 def _names(said: str) -> frozenset[str]:
     """Return the names of a comma list, in the form in which names are compared."""
-    return frozenset(name.strip().casefold() for name in said.split(",") if name.strip())
+    return frozenset(folded(name) for name in said.split(",") if name.strip())
 
 
 def _networks(environment: Mapping[str, str]) -> tuple[Network, ...]:
@@ -108,11 +109,21 @@ def _session_key(environment: Mapping[str, str], home: Path, login: str) -> str:
 
 def _kept_key(path: Path) -> str:
     """Return the key that a file keeps for its owner alone; it is made when there is none."""
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".session") as file:
-            file.write(secrets.token_hex())
-            file.flush()
-            with suppress(FileExistsError):  # another process was quicker
-                os.link(file.name, path)
-    return path.read_text()
+    try:
+        if not path.exists():
+            _make_key(path)
+        key = path.read_text().strip()
+    except (OSError, ValueError) as error:
+        raise SettingError(f"{path} cannot be read or made ({error}): set {SESSION_KEY}.") from None
+    if len(key) < KEY_CHARACTERS:
+        raise SettingError(f"{path} holds no key: remove it, and it is made anew.")
+    return key
+
+
+def _make_key(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".session") as file:
+        file.write(secrets.token_hex())
+        file.flush()
+        with suppress(FileExistsError):  # another process was quicker
+            os.link(file.name, path)
