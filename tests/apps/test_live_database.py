@@ -112,6 +112,37 @@ def test_nt3_the_database_goes_away_and_comes_back(
     wait_until(lambda: kit.app.state.hub.is_listening, 30)
 
 
+def test_pages_are_live_soon_after_the_database_is_back(
+    kit: Served, client: ClientOf, connect: Connect, outage: Outage
+) -> None:
+    """However long it was away: a stream that stayed open says so, and the next answer is new."""
+    vic = client(kit, "vic")
+    with listening_to(client(kit, "vic")) as hints:
+        hints.until(lambda heard: heard[-1]["is_listening"])
+        with outage():
+            wait_until(lambda: not kit.app.state.hub.is_listening)
+            time.sleep(6)  # tries to connect come ever more seldom meanwhile
+        hints.until(lambda heard: heard[-1]["is_listening"], 3.5)
+        wait_until(lambda: board(vic).status_code == 200, 3.5)
+        operator.register_agent(connect("operator"), agent="a", launcher="pull")
+        submitter.enqueue(connect("submitter"), agent="a", payload={})
+        wait_until(lambda: tasks(board(vic)) == 1, 1)
+
+
+def test_a_stream_ends_by_itself_before_a_proxy_would_cut_it(
+    kit: Served, client: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After END_AFTER, with pings in between and a proper end, through the server that is used."""
+    monkeypatch.setattr("forebay_apps.live.stream.END_AFTER", 1.5)
+    monkeypatch.setattr("forebay_apps.live.stream.PING_EVERY", 0.4)
+    wait_until(lambda: kit.app.state.hub.is_listening)
+    began = time.monotonic()
+    with client(kit, "vic").stream("GET", "/events") as answer:
+        said = "".join(answer.iter_text())  # raises unless the end is a proper one
+    assert 1.4 < time.monotonic() - began < 3
+    assert said.count("event: ping") >= 2
+
+
 @pytest.fixture
 def half_open(
     serve_kit: ServeKit, role_dsn: Callable[..., str], monkeypatch: pytest.MonkeyPatch

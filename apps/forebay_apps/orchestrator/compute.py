@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Annotated
 
 from fastapi import Form, Request, Response
@@ -23,6 +25,8 @@ from forebay_apps.web.pages import Pages, back, local
 
 log = EventLog(__name__)
 
+SOURCES = {"local": "local (run time × rate)"}
+"""Sources of the database in words; others are called by their name."""
 USD_PER_HOUR = "FOREBAY_COMPUTE_USD_PER_HOUR"
 
 router = Pages()
@@ -72,7 +76,8 @@ class ComputeCost:
                 return
             self.state = ComputeState(is_configured=True, is_loading=True)
         self._changed()
-        threading.Thread(target=self._look_up, args=[rate], name="compute", daemon=True).start()
+        look_up = partial(copy_context().run, self._look_up, rate)  # in the request's trace
+        threading.Thread(target=look_up, name="compute", daemon=True).start()
 
     def _look_up(self, usd_per_hour: Decimal) -> None:
         error = None
