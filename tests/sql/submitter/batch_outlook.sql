@@ -86,7 +86,7 @@ set local role forebay_submitter;
 select results_eq(
     $$ select agents, completed, per_minute, time_left, confidence_median, llm_usd, is_cost_known
     from forebay.batch_outlook(12, 'ann') $$,
-    $$ values ('{a, b}'::text[], 2::bigint, 2.000, null::interval, 0.625, 0.25, false) $$,
+    $$ values ('{a, b}'::text[], 2::bigint, 2.000, null::interval, 0.5, 0.25, false) $$,
     'of two agents the slower decides, and one that finished nothing yet leaves nothing to say'
 );
 set local role forebay_owner;
