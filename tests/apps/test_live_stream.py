@@ -215,7 +215,7 @@ def test_all_end_at_once_when_the_app_is_to_stop() -> None:
     async def test(hub: Hub) -> None:
         browsers = [Browser(hub) for _ in range(10)]
         await until(lambda: hub.streams == 10)
-        threading.Thread(target=hub.end_streams).start()
+        threading.Thread(target=hub.begin_stop).start()
         async with asyncio.timeout(1):
             await asyncio.gather(*(each.stream for each in browsers))
 

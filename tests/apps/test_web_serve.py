@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -18,6 +14,7 @@ import pytest
 
 from apps.support.hints import listening_to, wait_until
 from apps.support.people import PASSWORD
+from apps.support.processes import lines, said, serving
 from forebay_apps.web.database import STATEMENT_SECONDS
 from forebay_apps.web.users import Users
 from support.cli import Cli
@@ -25,44 +22,15 @@ from support.cli import Cli
 DSN = Callable[..., str]
 
 
-@contextmanager
-def serving(
-    which: str, home: Path, **variables: str
-) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `forebay serve` on a free port; give the process and the address."""
-    options = ["--port", "0"] + (["--no-daemon"] if which == "orchestrator" else [])
-    own = {"FOREBAY_HOME": str(home), "FOREBAY_STORAGE_ROOTS": str(home)}
-    with open(home / "log", "w+") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "forebay.cli", "serve", which, *options],
-            env=os.environ | own | variables,
-            stderr=log,
-            text=True,
-        )
-        try:
-            wait_until(lambda: "startup complete" in said(home) or process.poll() is not None, 60)
-            assert process.poll() is None, said(home)
-            (at,) = [line for line in lines(home) if line["event"] == "serving"]
-            yield process, f"http://127.0.0.1:{at['port']}"
-        finally:
-            process.kill()
-            process.wait()
-
-
-def said(home: Path) -> str:
-    return (home / "log").read_text()
-
-
-def lines(home: Path) -> list[dict[str, str]]:
-    return [json.loads(line) for line in said(home).splitlines()]
-
-
 def test_it_stops_when_asked_though_streams_are_open(role_dsn: DSN, tmp_path: Path) -> None:
     """SIGTERM with ten pages open: each stream ends, nothing has to be cut off, and the exit is
     one of success."""
     Users(tmp_path / "users.json").put("vic", "viewer", PASSWORD)
     with (
-        serving("orchestrator", tmp_path, FOREBAY_DATABASE_URL=role_dsn("all")) as (process, url),
+        serving("orchestrator", tmp_path, "--no-daemon", FOREBAY_DATABASE_URL=role_dsn("all")) as (
+            process,
+            url,
+        ),
         httpx.Client(base_url=url, headers={"Origin": url}, timeout=20) as vic,
         ExitStack() as streams,
     ):
@@ -86,7 +54,7 @@ def test_it_stops_though_the_database_does_not_answer(
     waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
     with (
         psycopg.connect(superuser.info.dsn) as locker,
-        serving("orchestrator", tmp_path, **variables) as (process, url),
+        serving("orchestrator", tmp_path, "--no-daemon", **variables) as (process, url),
         ThreadPoolExecutor(1) as pool,
     ):
         locker.execute("lock table forebay.tasks in access exclusive mode")
