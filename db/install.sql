@@ -59,7 +59,7 @@
 \set file functions/internal/_conditions.sql \set sha256 cc7659b9e855b05329e205ae07e418d8dc1385f12c80cf20fe7f961a929689af \ir install/apply.sql
 \set file functions/internal/_configured_words.sql \set sha256 e5fd0f288135c374205e5da5e17cb2a9dc86ababaede116af1390bcb48e0c6ac \ir install/apply.sql
 \set file functions/internal/_cost_in_rollups.sql \set sha256 894196696622424bf406135ad9e4d8f6e902cbc8fd63328c3d0f35fcab3e559a \ir install/apply.sql
-\set file functions/internal/_cost_of_models.sql \set sha256 28a579aa0d315f932d59b3dda18f69bf855b8e66b8774c6a29f59b88488d5c93 \ir install/apply.sql
+\set file functions/internal/_cost_of_models.sql \set sha256 5b55e33099a8c9ee2b3121974858d50a63c7d9a385efbb5cb7acb0a72eec8769 \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 a307b9195dd8398801bc3563325af88dba2eb4f0bd149247d660c5590bec9df0 \ir install/apply.sql
 \set file functions/internal/_count_expired.sql \set sha256 bff71b506a567bb93b164c44c02e3a5b3e625a94da7f14ad6797ec714fad41d4 \ir install/apply.sql
 \set file functions/internal/_count_turns.sql \set sha256 66287c83ab06d3e35595bb6545c8cf932a41f4793a96a1289835dafb1f1d0b8f \ir install/apply.sql
@@ -277,7 +277,8 @@
 \set file functions/internal/_turn_cost.sql \set sha256 dd692319cfcea9e5d5c6c3a20d64b3a1a22f3add9e259c2805e8f95c8452276b \ir install/apply.sql
 \set file functions/internal/_turns.sql \set sha256 7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d \ir install/apply.sql
 \set file functions/internal/_upsert_rollups.sql \set sha256 d4c0f58a4ce33565e7c6e0a5e144d66ec7f8642b1045b25555aded7d496bcb4b \ir install/apply.sql
-\set file functions/internal/_usage_source.sql \set sha256 20bc427efcd2051091362353872ff58307004abc7c7ef9c4598c5e1b08ea9964 \ir install/apply.sql
+\set file functions/internal/_usage_source.sql \set sha256 5c2d6eb0803af258ae035ffcf162f69687a40ef71544d35136dd3c2307e80a04 \ir install/apply.sql
+\set file functions/internal/_usage_sources.sql \set sha256 68c5c1cbd503582fea31fb8d67ad0cd35150c3d683fffec98da73f4d94408a7b \ir install/apply.sql
 \set file functions/internal/_utc_day.sql \set sha256 e723bc7e3027aa2dc4abd4f1afc2de619730fb164fbbdf0b31e335673fd15505 \ir install/apply.sql
 \set file functions/internal/_waiting_priorities.sql \set sha256 48adae1f800195df14211eb2cdb48c36b5c87bb835293bce75a13f992488bfe5 \ir install/apply.sql
 \set file functions/internal/_waiting_reason.sql \set sha256 9a904f9b09b267ededc42f68eb525c549bea11f282269d444634659226895bae \ir install/apply.sql
@@ -348,7 +349,7 @@
 \set file functions/viewer/agent_names.sql \set sha256 a41a9ba4ae60dd6bbc2c1869746f78bae9a3f6e709da8242086ab9978c88a9a7 \ir install/apply.sql
 \set file functions/viewer/agent_status.sql \set sha256 4b37851aff4056bdcf07032ba217837b185096f1e337ac7661c88c4d7797813f \ir install/apply.sql
 \set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
-\set file functions/viewer/cost_by.sql \set sha256 008306a027c893b4e80302979a48b25b094ace2740f527523bb78839a26e117e \ir install/apply.sql
+\set file functions/viewer/cost_by.sql \set sha256 775023fc4c44ef2d13d1dd319bff0a33d236e31596c1495c128051df2d40aa9b \ir install/apply.sql
 \set file functions/viewer/count_matching.sql \set sha256 20292184c360fa2094a35f44db03e44bcef40844bd3fd3d4c3365e39edac26ed \ir install/apply.sql
 \set file functions/viewer/customer_status.sql \set sha256 6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6 \ir install/apply.sql
 \set file functions/viewer/explain_task.sql \set sha256 1064f59e787b83b19c482da003eb095739adefca43546157cc4ead6c9afa030c \ir install/apply.sql

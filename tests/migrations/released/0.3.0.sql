@@ -269,6 +269,7 @@
 --   new     functions/internal/_turns.sql
 --   new     functions/internal/_upsert_rollups.sql
 --   new     functions/internal/_usage_source.sql
+--   new     functions/internal/_usage_sources.sql
 --   new     functions/internal/_utc_day.sql
 --   new     functions/internal/_waiting_priorities.sql
 --   new     functions/internal/_waiting_reason.sql
@@ -3980,22 +3981,28 @@ create or replace function forebay._cost_of_models(
 as $function$
 -- What the calls of each model cost, in no set order: of each attempt those of the source that counts.
 select
-    u.model, count(distinct t.task_id), count(distinct a.attempt_id) filter (where a.finished_at is not null),
-    count(distinct a.attempt_id) filter (where a.finished_at is not null and a.is_usage_known),
-    count(distinct a.attempt_id) filter (where a.finished_at is not null and a.is_cost_known),
-    count(distinct a.attempt_id) filter (where a.finished_at is not null and a.compute_usd is not null),
-    coalesce(sum(u.input_tokens), 0)::bigint, coalesce(sum(u.output_tokens), 0)::bigint,
-    coalesce(sum(u.cached_tokens), 0)::bigint, coalesce(sum(u.usd), 0), null::numeric
-from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
-inner join forebay.task_attempts as a on a.task_id = t.task_id
-inner join forebay.attempt_usage as u on u.attempt_id = a.attempt_id
-where u.source = forebay._usage_source(a.attempt_id)
-group by u.model;
+    c.model, count(distinct c.task_id), count(*) filter (where c.is_ended),
+    count(*) filter (where c.is_ended and c.is_usage_known), count(*) filter (where c.is_ended and c.is_cost_known),
+    count(*) filter (where c.is_ended and c.is_costed), sum(c.input_tokens)::bigint, sum(c.output_tokens)::bigint,
+    sum(c.cached_tokens)::bigint, sum(c.usd), null::numeric
+from (
+    select
+        u.model, a.attempt_id, a.task_id, a.finished_at is not null as is_ended, a.is_usage_known, a.is_cost_known,
+        a.compute_usd is not null as is_costed, coalesce(sum(u.input_tokens), 0) as input_tokens,
+        coalesce(sum(u.output_tokens), 0) as output_tokens, coalesce(sum(u.cached_tokens), 0) as cached_tokens,
+        coalesce(sum(u.usd), 0) as usd
+    from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
+    inner join forebay.task_attempts as a on a.task_id = t.task_id
+    cross join lateral forebay._usage_sources(a.attempt_id) as counting (source)
+    inner join forebay.attempt_usage as u on u.attempt_id = a.attempt_id and u.source = counting.source
+    group by u.model, a.attempt_id
+) as c
+group by c.model;
 $function$;
 
 comment on function forebay._cost_of_models is 'What the calls of each model cost, in no set order: of each attempt those of the source that counts.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_cost_of_models.sql', 'repeatable', '28a579aa0d315f932d59b3dda18f69bf855b8e66b8774c6a29f59b88488d5c93', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_cost_of_models.sql', 'repeatable', '5b55e33099a8c9ee2b3121974858d50a63c7d9a385efbb5cb7acb0a72eec8769', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12199,9 +12206,28 @@ create or replace function forebay._usage_source(p_attempt_id bigint)
     stable
     security invoker
 as $function$
--- Which source counts for an attempt: the one that knows tokens or cost of more calls; null when no call was reported.
+-- Which source counts for an attempt, as _usage_sources says; null when no call was reported.
+select s.source from forebay._usage_sources(p_attempt_id) as s (source);
+$function$;
+
+comment on function forebay._usage_source is 'Which source counts for an attempt, as _usage_sources says; null when no call was reported.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_usage_source.sql', 'repeatable', '5c2d6eb0803af258ae035ffcf162f69687a40ef71544d35136dd3c2307e80a04', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_usage_sources.sql
+create or replace function forebay._usage_sources(p_attempt_id bigint)
+    returns setof text
+    language sql
+    stable
+    security invoker
+as $function$
+-- Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.
 --
--- Of two that know of as many, the one that knows input and output of more, then what more of them cost.
+-- Of two that know of as many, the one that knows input and output of more, then what more of them cost. It returns a set so
+-- that it is inlined where it is asked for many attempts.
 select u.source
 from forebay.attempt_usage as u
 where u.attempt_id = p_attempt_id
@@ -12212,9 +12238,9 @@ order by
 limit 1;
 $function$;
 
-comment on function forebay._usage_source is 'Which source counts for an attempt: the one that knows tokens or cost of more calls; null when no call was reported.';
+comment on function forebay._usage_sources is 'Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_usage_source.sql', 'repeatable', '20bc427efcd2051091362353872ff58307004abc7c7ef9c4598c5e1b08ea9964', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_usage_sources.sql', 'repeatable', '68c5c1cbd503582fea31fb8d67ad0cd35150c3d683fffec98da73f4d94408a7b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15158,9 +15184,10 @@ create or replace function forebay.cost_by(
 as $function$
 -- Say what tasks cost by task, agent, customer, batch, model or day; p_from and p_to are half-open, on created_at.
 --
--- Agents, customers and days (UTC, of creation) come from the rollups, and are quick over any range. Tasks, batches and
--- models are added up from the tasks of the range themselves, so give a range. By model, the calls of the source that counts
--- are added up, and the attempts are those that called it; compute_usd is null there.
+-- Agents, customers and days (UTC, of creation) come from the rollups, and are quick over any range. For tasks and batches
+-- each task of the range is read, for models its calls as well: that takes as long as there are many, so give a range. By
+-- model, the calls of the source that counts are added up, and the attempts are those that called it; compute_usd is null
+-- there. Ask for one row more than are to be shown, to know whether there are others.
 --
 -- Returns    at most p_limit rows, the dearest first; days from the latest on. key null: no customer, batch or model
 -- Errors     22023  p_dimension is none of the six, p_limit is not from 1 to 10,000, or a status does not exist
@@ -15180,16 +15207,24 @@ begin
                 case p_dimension when 'day' then line.key end desc nulls last,
                 line.llm_usd + line.compute_usd desc, line.key
             limit p_limit;
-        when 'task', 'batch' then
+        when 'task' then
             return query
             select
-                case p_dimension when 'task' then t.task_id else t.batch_id end::text, count(*), sum(t.ended_attempts),
-                sum(t.measured_attempts), sum(t.priced_attempts), sum(t.costed_attempts),
-                sum(t.used_input_tokens)::bigint, sum(t.used_output_tokens)::bigint, sum(t.used_cached_tokens)::bigint,
-                sum(t.cost_usd), sum(t.compute_usd)
+                t.task_id::text, 1::bigint, t.ended_attempts::bigint, t.measured_attempts::bigint, t.priced_attempts::bigint,
+                t.costed_attempts::bigint, t.used_input_tokens, t.used_output_tokens, t.used_cached_tokens, t.cost_usd,
+                t.compute_usd
             from forebay._matching_tasks(v_from, v_to, p_statuses, p_agents, p_customers) as t
-            group by case p_dimension when 'task' then t.task_id else t.batch_id end
-            order by sum(t.cost_usd + t.compute_usd) desc, case p_dimension when 'task' then t.task_id else t.batch_id end
+            order by t.cost_usd + t.compute_usd desc, t.task_id
+            limit p_limit;
+        when 'batch' then
+            return query
+            select
+                t.batch_id::text, count(*), sum(t.ended_attempts), sum(t.measured_attempts), sum(t.priced_attempts),
+                sum(t.costed_attempts), sum(t.used_input_tokens)::bigint, sum(t.used_output_tokens)::bigint,
+                sum(t.used_cached_tokens)::bigint, sum(t.cost_usd), sum(t.compute_usd)
+            from forebay._matching_tasks(v_from, v_to, p_statuses, p_agents, p_customers) as t
+            group by t.batch_id
+            order by sum(t.cost_usd + t.compute_usd) desc, t.batch_id
             limit p_limit;
         when 'model' then
             return query
@@ -15205,7 +15240,7 @@ $function$;
 
 comment on function forebay.cost_by is 'Say what tasks cost by task, agent, customer, batch, model or day; p_from and p_to are half-open, on created_at.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/cost_by.sql', 'repeatable', '008306a027c893b4e80302979a48b25b094ace2740f527523bb78839a26e117e', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/cost_by.sql', 'repeatable', '775023fc4c44ef2d13d1dd319bff0a33d236e31596c1495c128051df2d40aa9b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
