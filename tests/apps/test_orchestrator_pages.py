@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.conftest import ClientOf, Serve, Visit
+from apps.support.browser import Complaints
 from apps.support.busy import HOSTILE, OUTAGE, Busy
 from apps.support.screen import assert_fits, look, seen
 from apps.support.serving import Served
@@ -235,6 +236,70 @@ def test_the_lease_runs_down_by_the_servers_clock(
     assert words.inner_text() != before
     with_detail = viewer.task_detail(connect("viewer"), task_id=busy.processing)
     assert with_detail.attempts[-1]["status"] == "running"
+
+
+def test_a_running_attempt_counts_up_by_the_servers_clock_alone(
+    busy: Busy, orchestrator: Served, visit: Visit
+) -> None:
+    """It says nothing by the browser's clock, which may be wrong."""
+    page = visit(orchestrator, "/system", "vic")
+    page.clock.install(time="2031-01-01T00:00:00")
+    page.goto(f"{orchestrator.url}/tasks/{busy.processing}")
+    attempt = page.locator(".attempt-running, .attempt-claimed")
+    running = attempt.locator("[data-running-since]")
+    expect(running).to_have_text(re.compile(r"^\d+ s$"))
+    before = int(running.inner_text().removesuffix(" s"))
+    page.clock.run_for(10_000)
+    assert int(running.inner_text().removesuffix(" s")) >= before + 9
+    assert attempt.locator(".remarks time").count() == 0
+
+
+def test_of_two_sources_of_calls_it_says_which_counts(
+    busy: Busy, orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """What does not count is marked so; where there is one source there is nothing to say."""
+    conn = connect("all")
+    detail = viewer.task_detail(conn, task_id=busy.retried)
+    told = [
+        {"source": "trace", "call_id": f"t{n}", "input_tokens": 10, "output_tokens": 1}
+        for n in range(9)
+    ]
+    attempt = detail.attempts[-1]["attempt_id"]
+    page = visit(orchestrator, f"/tasks/{busy.retried}", "vic")
+    expect(page.get_by_text("both told of calls")).to_have_count(0)
+    expect(page.get_by_text("not counted")).to_have_count(0)
+    agent.report_usage(conn, attempt_id=attempt, usage=told)
+    page.reload()
+    shown = page.locator(f"#attempt-{attempt}")
+    expect(shown).to_contain_text("those that the trace told")
+    rows = shown.locator("tbody tr")
+    of_trace = rows.filter(has_text="trace")
+    expect(of_trace.filter(has_text="counts")).to_have_count(9)
+    expect(rows.filter(has_text="not counted")).to_have_count(rows.count() - 9)
+    assert rows.count() > 9
+
+
+def test_a_sum_of_which_a_part_is_not_known_is_marked(
+    busy: Busy, orchestrator: Served, visit: Visit
+) -> None:
+    """In the lists of tasks and of batches, which say what the mark means."""
+    for path in ("/tasks?range=all", "/batches"):
+        page = visit(orchestrator, path, "vic")
+        expect(page.get_by_text("+ means: and what is not known.")).to_be_visible()
+        expect(page.get_by_text(re.compile(r"^\$[\d.]+\s\+$")).first).to_be_visible()
+        page.context.close()
+
+
+def test_a_submitter_is_told_where_to_go(
+    orchestrator: Served, visit: Visit, complaints: Complaints
+) -> None:
+    """The dashboard is not theirs; what is theirs is in the other app."""
+    complaints.expect("403")
+    page = visit(orchestrator, "/", "mila")
+    expect(page.locator("h1")).to_have_text("Not allowed")
+    expect(page.locator("main")).to_contain_text(
+        "Documents are handed in, and their results read, in the intake app."
+    )
 
 
 def test_runs_and_traces_are_linked_as_the_settings_say(

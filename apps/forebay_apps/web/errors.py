@@ -19,11 +19,15 @@ log = EventLog(__name__)
 
 
 class Forbidden(Exception):
-    """The person's role does not allow this; `needed` does."""
+    """The person's role does not allow this; `needed` does.
 
-    def __init__(self, needed: Role) -> None:
+    `instead` is a sentence about what the person may do.
+    """
+
+    def __init__(self, needed: Role, instead: str = "") -> None:
         super().__init__(f"This needs the role {needed}.")
         self.needed = needed
+        self.instead = instead
 
 
 class Refusal(Exception):
@@ -74,7 +78,8 @@ def problem(error: Exception) -> Problem:
     """Return what to tell the person; what is nobody's mistake is logged with a code to find it."""
     match error:
         case Forbidden():
-            return _problem(403, f"{error} Ask an admin of this installation for it.")
+            said = (str(error), "Ask an admin of this installation for it.", error.instead)
+            return _problem(403, " ".join(filter(None, said)))
         case Refusal():
             return _problem(error.status, str(error))
         case HTTPException():

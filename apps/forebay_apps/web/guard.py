@@ -38,10 +38,16 @@ class Guard:
     """
 
     def __init__(
-        self, app: ASGIApp, open_paths: Iterable[str], needs: Role, changed: Callable[[], None]
+        self,
+        app: ASGIApp,
+        open_paths: Iterable[str],
+        needs: Role,
+        elsewhere: str,
+        changed: Callable[[], None],
     ) -> None:
         self._app = app
         self._needs = needs
+        self._elsewhere = elsewhere
         self._machines = frozenset(open_paths)
         self._changed = changed
 
@@ -79,7 +85,7 @@ class Guard:
         if person is None:
             return _stranger(request)
         if not person.may(self._needs) and path != "/logout":
-            return problem_response(request, problem(Forbidden(self._needs)))
+            return problem_response(request, problem(Forbidden(self._needs, self._elsewhere)))
         return None
 
 

@@ -10,6 +10,13 @@ const UNITS = {
   share: { range: [0, 1.02], tickformat: ".1f" },
 };
 
+// How times on an axis are written, by how many milliseconds are between two.
+const TIMES = [
+  { dtickrange: [null, 60_000], value: "%H:%M:%S\n%b %-d, %Y" },
+  { dtickrange: [60_000, 86_400_000], value: "%H:%M\n%b %-d, %Y" },
+  { dtickrange: [86_400_000, null], value: "%b %-d\n%Y" },
+];
+
 // Long times are drawn in minutes or hours: [seconds in one, suffix].
 function scale(figure) {
   if (figure.unit !== "seconds") return [1, ""];
@@ -41,6 +48,8 @@ function trace(figure, series) {
 function layout(figure) {
   const ink = colour("--muted");
   const [, suffix] = scale(figure);
+  const ends = figure.widths && [figure.x[0], figure.x.at(-1)].map(Date.parse);
+  const range = ends && [ends[0], ends[1] + figure.widths.at(-1)];
   const axis = { gridcolor: colour("--line"), zerolinecolor: colour("--line"), linecolor: colour("--line"), automargin: true, tickfont: { size: 11 } };
   return {
     barmode: "stack",
@@ -54,7 +63,7 @@ function layout(figure) {
     legend: { traceorder: "normal", orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 } },
     hovermode: figure.kind === "dots" ? "closest" : "x unified",
     hoverlabel: { bgcolor: colour("--surface"), bordercolor: colour("--line"), font: { color: colour("--text") } },
-    xaxis: { ...axis, type: figure.kind === "histogram" ? "linear" : "date", showgrid: false, fixedrange: true, tickangle: 0, nticks: innerWidth < 600 ? 4 : 8 },
+    xaxis: { ...axis, type: figure.kind === "histogram" ? "linear" : "date", showgrid: false, fixedrange: true, tickangle: 0, range, tickformatstops: range && TIMES, nticks: innerWidth < 600 ? 4 : 8 },
     yaxis: { ...axis, rangemode: "tozero", ticksuffix: suffix, ...UNITS[figure.unit], fixedrange: true },
   };
 }
