@@ -137,13 +137,17 @@ def test_why_it_waits_is_said_to_those_who_sent_it() -> None:
 
 def test_of_documents_that_nobody_asked_about_only_what_is_true_is_said() -> None:
     """A pause holds for all of its agent's; a full agent may not be why the next one waits."""
-    tasks = [task(1), task(2), task(3, "b"), task(4, "b"), task(5, status="completed")]
+    tasks = [
+        *(task(1), task(2), task(3, "b"), task(4, "b"), task(5, "b", attempt_count=1)),
+        task(6, status="completed"),
+    ]
     whys = {1: waits("paused"), 3: waits("full", 2)}
     assert waiting_words(tasks, whys) == {
         1: "month end",
         2: "Its agent is paused.",
         3: "Waits for a free place, 2 before it.",
-        4: "Waits: its page says why.",
+        4: "In line.",
+        5: "Waits to be tried again.",
     }
 
 

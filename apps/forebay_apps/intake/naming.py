@@ -44,7 +44,8 @@ WORDS_OF_ALL = {
 }
 """Reasons that hold for every document of an agent that waits, in words for all of them."""
 
-UNSAID = "Waits: its page says why."
+UNSAID = ("In line.", "Waits to be tried again.")
+"""What is true of every document that waits: of one that was not tried yet, and of one that was."""
 
 
 def why_words(why: TaskExplanation) -> str:
@@ -69,7 +70,7 @@ def waiting_words(
     return {
         task.task_id: why_words(whys[task.task_id])
         if task.task_id in whys
-        else common.get(task.agent, UNSAID)
+        else common.get(task.agent, UNSAID[bool(task.attempt_count)])
         for task in waiting
     }
 
