@@ -15,6 +15,7 @@
 \set file migrations/0005_measure_tasks.sql \set sha256 d832a2ebaadaeb51f2b06037002ab72b7d748154c23830b1ced9c446fa7fb587 \ir install/apply.sql
 \set file migrations/0006_take_uploads.sql \set sha256 32ebc844ace0806b640d72eecaac606cf3a3503b3013046ff43a89a32b4505b0 \ir install/apply.sql
 \set file migrations/0007_act_and_announce.sql \set sha256 9a3a1d07714b7d7692f27eeb4d7ecb9b08223bc913a727e0606240879d2f1833 \ir install/apply.sql
+\set file migrations/0008_index_owners_folded.sql \set sha256 89acc08aae511f91351f1ce00382210934c4de5af4417e64759ea41ecb94b3b4 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
@@ -179,7 +180,6 @@
 \set file functions/internal/_outlook_words.sql \set sha256 3daf9c82ea82836c5de6793a7b0c1f175f19e107217dea5f4d1e937f1a4b97a9 \ir install/apply.sql
 \set file functions/internal/_output_share.sql \set sha256 97a9fbd3b8e945476613fa808fae4d7ad2c6877e5771195c2b4b2494e4b5b89a \ir install/apply.sql
 \set file functions/internal/_own_batch.sql \set sha256 651f71253cc72c106d2f621aa60dc58e99f564d79dac24eaca28030f9b7c210a \ir install/apply.sql
-\set file functions/internal/_owners_named.sql \set sha256 da99d25c2f61ef10beae002f4852a9ec2304cb873d62d55d49e6b40aff889f8b \ir install/apply.sql
 \set file functions/internal/_page_of_attempts.sql \set sha256 9b55d008a3b52aa6a47e3ea14b9d60195615b2a6097864bd067be08e92e87cf6 \ir install/apply.sql
 \set file functions/internal/_page_of_tasks.sql \set sha256 88b1cf2c6d3d89428a024cdcf706816116099c8264bd4a164a603a0b3b39c42a \ir install/apply.sql
 \set file functions/internal/_parse_limit.sql \set sha256 cb5b4ca20ffa6a16c07aa7d89f96ae08eec48c023d44d34608c3da4a0708db0d \ir install/apply.sql
@@ -305,7 +305,7 @@
 \set file functions/submitter/list_uploads.sql \set sha256 f8c251a58ab8f3997201fb291a182826aaec9dc9fed2d3f8a5f136ef48224eb7 \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 58aaa9c7c6269bb5cac1f4e49f5f1ff30bc386b598557e349bdd6ecefda918a1 \ir install/apply.sql
 \set file functions/submitter/open_upload.sql \set sha256 1e4f415c0092c7c4e011a02e960400b35ec07b73deac33a7c9499173de218fb9 \ir install/apply.sql
-\set file functions/submitter/own_batches.sql \set sha256 372f74ca3d002383d96ae1f9b13887a0ccc55d20ea6671083481ea5d8c3c0482 \ir install/apply.sql
+\set file functions/submitter/own_batches.sql \set sha256 b8aa5029ddb9bb4b290594b88df97ba171ebdc2d5097de1b3c7b2c8f3d35277d \ir install/apply.sql
 \set file functions/submitter/registered_agents.sql \set sha256 a8ca12498ed405c92d6dc3f6892b32e6c021d9ce0afd2eb074cd67ef16c76d9d \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 \set file functions/submitter/submit_uploads.sql \set sha256 d9d6285ac5e0674256c8bc7fa533f2fb7d7e57106b40b79056da2ab6b867ed19 \ir install/apply.sql

@@ -17,18 +17,17 @@ as $function$
 -- Errors     22023  p_actor is null, or p_limit is not from 1 to 1,000
 -- Called by  forebay_submitter
 declare
-    v_owners text[];
+    v_actor text := p_actor;
 begin
     if p_actor is null then
         raise exception 'p_actor must not be null' using errcode = '22023';
     end if;
     perform forebay._require_between(p_limit, 'p_limit', 1, 1000);
-    v_owners := forebay._owners_named(p_actor);
     return query
     select p.*
     from (
         select b.batch_id from forebay.batches as b
-        where b.owner = any(v_owners) and b.batch_id < coalesce(p_before_batch_id, 9223372036854775807)
+        where forebay._is_person(b.owner, v_actor) and b.batch_id < coalesce(p_before_batch_id, 9223372036854775807)
         order by b.batch_id desc
         limit p_limit
     ) as own

@@ -8,6 +8,7 @@
 --   new     migrations/0005_measure_tasks.sql
 --   new     migrations/0006_take_uploads.sql
 --   new     migrations/0007_act_and_announce.sql
+--   new     migrations/0008_index_owners_folded.sql
 --   new     functions/internal/_act.sql
 --   new     functions/internal/_add_compute.sql
 --   new     functions/internal/_add_to_rollups.sql
@@ -170,7 +171,6 @@
 --   new     functions/internal/_outlook_words.sql
 --   new     functions/internal/_output_share.sql
 --   new     functions/internal/_own_batch.sql
---   new     functions/internal/_owners_named.sql
 --   new     functions/internal/_page_of_attempts.sql
 --   new     functions/internal/_page_of_tasks.sql
 --   new     functions/internal/_parse_limit.sql
@@ -2106,6 +2106,37 @@ end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('migrations/0007_act_and_announce.sql', 'versioned', '9a3a1d07714b7d7692f27eeb4d7ecb9b08223bc913a727e0606240879d2f1833', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new migrations/0008_index_owners_folded.sql
+-- A person's batches are found by the name in any case: the index of owners holds it in lower case.
+--
+-- requires  0007_act_and_announce
+-- locks     batches, for as long as it takes to build an index
+-- rewrites  no table
+-- breaks    nothing
+-- revert    revert/0008_index_owners_folded.sql
+
+-- squawk-ignore-file require-concurrent-index-deletion
+-- It is not possible in the transaction, and takes no longer than the lock that creating the other one holds.
+
+create index batches_owner_folded on forebay.batches (lower(owner), batch_id) where owner is not null;
+drop index forebay.batches_owner;
+
+do $verify$
+begin
+    if pg_catalog.to_regclass('forebay.batches_owner_folded') is null then
+        raise exception 'index forebay.batches_owner_folded is missing';
+    end if;
+    if pg_catalog.to_regclass('forebay.batches_owner') is not null then
+        raise exception 'index forebay.batches_owner is still there';
+    end if;
+end;
+$verify$;
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('migrations/0008_index_owners_folded.sql', 'versioned', '89acc08aae511f91351f1ce00382210934c4de5af4417e64759ea41ecb94b3b4', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8306,45 +8337,6 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_owners_named.sql
-create or replace function forebay._owners_named(p_actor text)
-    returns text[]
-    language sql
-    stable
-    security invoker
-as $function$
--- The spellings under which p_actor owns batches.
---
--- It looks at each owner once, by batches_owner: one probe an owner, however many batches they have.
-with recursive owners (owner) as (
-    (
-        select b.owner from forebay.batches as b
-        where b.owner is not null
-        order by b.owner
-        limit 1
-    )
-    union all
-    select (
-        select b.owner from forebay.batches as b
-        where b.owner > o.owner
-        order by b.owner
-        limit 1
-    )
-    from owners as o
-    where o.owner is not null
-)
-
-select coalesce(array_agg(o.owner), '{}') from owners as o
-where forebay._is_person(o.owner, p_actor);
-$function$;
-
-comment on function forebay._owners_named is 'The spellings under which p_actor owns batches.';
-insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_owners_named.sql', 'repeatable', 'da99d25c2f61ef10beae002f4852a9ec2304cb873d62d55d49e6b40aff889f8b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
-on conflict (name) do update
-set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
-    applied_by = excluded.applied_by, runs = h.runs + 1;
-
 \echo new functions/internal/_page_of_attempts.sql
 create or replace function forebay._page_of_attempts(
     p_statuses  text[],
@@ -13171,18 +13163,17 @@ as $function$
 -- Errors     22023  p_actor is null, or p_limit is not from 1 to 1,000
 -- Called by  forebay_submitter
 declare
-    v_owners text[];
+    v_actor text := p_actor;
 begin
     if p_actor is null then
         raise exception 'p_actor must not be null' using errcode = '22023';
     end if;
     perform forebay._require_between(p_limit, 'p_limit', 1, 1000);
-    v_owners := forebay._owners_named(p_actor);
     return query
     select p.*
     from (
         select b.batch_id from forebay.batches as b
-        where b.owner = any(v_owners) and b.batch_id < coalesce(p_before_batch_id, 9223372036854775807)
+        where forebay._is_person(b.owner, v_actor) and b.batch_id < coalesce(p_before_batch_id, 9223372036854775807)
         order by b.batch_id desc
         limit p_limit
     ) as own
@@ -13193,7 +13184,7 @@ $function$;
 
 comment on function forebay.own_batches is 'List p_actor''s batches, the newest first, a page at a time: the next page is that before the last id of this one.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/own_batches.sql', 'repeatable', '372f74ca3d002383d96ae1f9b13887a0ccc55d20ea6671083481ea5d8c3c0482', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/own_batches.sql', 'repeatable', 'b8aa5029ddb9bb4b290594b88df97ba171ebdc2d5097de1b3c7b2c8f3d35277d', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
