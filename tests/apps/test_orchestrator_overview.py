@@ -168,6 +168,8 @@ def test_what_nobody_told_is_unknown_and_what_has_not_begun_is_nothing(
     submitter.enqueue(conn, agent="b", payload={})
     worker.dequeue(conn, worker="w", agents=["b"])
     page.goto(f"{orchestrator.url}/?agent=b")
+    cells = _costs(page, "Cost by agent").locator("tbody td")
+    expect(cells).to_have_text(["1", *["–"] * 5, "0"])
     expect(_tile(page, "tokens").locator(".value")).to_have_text(["unknown"] * 3)
     expect(_tile(page, "llm").locator(".value")).to_have_text("unknown")
 

@@ -16,12 +16,13 @@ Amount = TypeVar("Amount", int, Decimal)
 AND_MORE = "\N{NO-BREAK SPACE}+"
 """After a sum of which a part is not known."""
 
+NOTHING = "\N{EN DASH}"
 DIMENSIONS = ("agent", "customer", "model", "batch", "day", "task")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the cost table; an amount is None where nothing is known of it."""
+    """A line of the cost table; an amount is None where nothing is known of it: it is `missing`."""
 
     row: CostLine
     name: str
@@ -30,6 +31,7 @@ class Line:
     llm_usd: Decimal | None
     compute_usd: Decimal | None
     coverage: str
+    missing: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Begun:
 
 def line(by: str, row: CostLine, filters: Filters) -> Line:
     """Return a line; what has a page, or is a filter, has an address."""
-    begun = Begun(row.ended_attempts)
+    begun = Begun(row.ended_attempts, is_going_on=True)  # a line does not say: it may be
     return Line(
         row=row,
         name=row.key or f"no {by}",
@@ -65,6 +67,7 @@ def line(by: str, row: CostLine, filters: Filters) -> Line:
         llm_usd=begun.known(row.llm_usd, row.priced_attempts),
         compute_usd=row.compute_usd if row.costed_attempts else None,
         coverage=coverage(row.priced_attempts, row.ended_attempts, ""),
+        missing=formats.UNKNOWN if row.ended_attempts else NOTHING,
     )
 
 
