@@ -358,6 +358,18 @@ def test_a_quota_shows_what_is_used_of_it(
     assert float(calls.locator(".fill").get_attribute("width") or 0) == 12.5
 
 
+def test_the_audit_page_says_what_each_act_is_on(
+    busy: Busy, orchestrator: Served, visit: Visit
+) -> None:
+    """Also where that is neither a task nor an agent."""
+    page = visit(orchestrator, "/audit?actor=root@example.org", "vic")
+    on = page.locator("td[data-label=on]")
+    expect(on.filter(has_text="quota openai/gpt-5")).to_have_count(1)
+    expect(on.filter(has_text="model gpt-5")).to_have_count(1)
+    page.goto(f"{orchestrator.url}/audit?actor=ops")
+    expect(on.filter(has_text="customer acme")).to_have_count(1)
+
+
 def test_an_admin_defines_an_agent(
     busy: Busy, orchestrator: Served, visit: Visit, connect: Connect, client: ClientOf
 ) -> None:
