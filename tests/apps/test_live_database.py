@@ -125,10 +125,10 @@ def test_pages_are_live_soon_after_the_database_is_back(
             wait_until(lambda: not kit.app.state.hub.is_listening)
             time.sleep(6)  # tries to connect come ever more seldom meanwhile
         hints.until(lambda heard: heard[-1]["is_listening"], 3.5)
-        wait_until(lambda: board(vic).status_code == 200, 3.5)
+        wait_until(lambda: board(vic).status_code == 200)
         operator.register_agent(connect("operator"), agent="a", launcher="pull")
         submitter.enqueue(connect("submitter"), agent="a", payload={})
-        wait_until(lambda: tasks(board(vic)) == 1, 1)
+        wait_until(lambda: tasks(board(vic)) == 1, snapshots.REUSE_SECONDS - 1)
 
 
 def test_a_stream_ends_by_itself_before_a_proxy_would_cut_it(
