@@ -113,6 +113,28 @@ def test_results_are_for_readers(busy: Busy, orchestrator: Served, client: Clien
     assert "Oberwasser" in root.get(f"/tasks/{busy.completed}").text
 
 
+def test_of_a_large_result_the_page_shows_the_beginning(
+    busy: Busy, orchestrator: Served, client: ClientOf, connect: Connect
+) -> None:
+    """Deep and wide as it is, the page stays small, and says so; all of it can be downloaded."""
+    conn = connect("all")
+    result: object = {"numbers": [1] * 100_000}
+    for _ in range(900):
+        result = {"a": result}
+    operator.register_agent(conn, agent="deep")
+    task_id = submitter.enqueue(conn, agent="deep", payload={"n": 1})
+    (claim,) = worker.dequeue(conn, worker="w", agents=["deep"])
+    agent.complete(conn, attempt_id=claim.attempt_id, result=result)
+    oscar, root = client(orchestrator, "oscar"), client(orchestrator, "root")
+    page = root.get(f"/tasks/{task_id}")
+    assert page.status_code == 200
+    assert len(page.content) < 200_000
+    assert "This is not all of it" in page.text
+    whole = root.get(f"/tasks/{task_id}/result.json").json()
+    assert (whole["result"], whole["payload"]) == (result, {"n": 1})
+    assert oscar.get(f"/tasks/{task_id}/result.json").status_code == 403
+
+
 def test_names_and_errors_are_text(busy: Busy, orchestrator: Served, visit: Visit) -> None:
     """What others wrote is shown as they wrote it, and is never markup."""
     page = visit(orchestrator, "/tasks?range=all&agent=classify", "root")
