@@ -220,6 +220,23 @@ def test_a_stranger_is_told_why_nobody_is_known(serve_kit: ServeKit) -> None:
         assert "did not say who you are" in proxy.get("/mine").text
 
 
+@pytest.mark.parametrize("header", ["X-Forwarded-User", "X-Forwarded-Email"])
+def test_a_name_comes_in_utf8(serve_kit: ServeKit, header: str) -> None:
+    """As proxies send it; a name in another encoding is nobody's, not somebody else's."""
+    login = {"FOREBAY_LOGIN": "proxy", "FOREBAY_TRUSTED_PROXIES": "127.0.0.1"}
+    databricks = {"DATABRICKS_APP_NAME": "forebay"}
+    given = login if header == "X-Forwarded-User" else databricks
+    served = serve_kit(FOREBAY_ADMINS="josé,請求書", **given)
+    with asking(served) as app:
+        for name in ("josé", "JOSÉ", "請求書"):
+            said = app.get("/mine", headers=[(header.encode(), name.encode())])
+            assert f"{name.lower()}, admin" in said.text
+        for odd in ("josé".encode("latin-1"), b"\xff\xfe", b"jos\xc3"):
+            answer = app.get("/mine", headers=[(header.encode(), odd)])
+            assert answer.status_code == 401
+            assert f"{header} is not in UTF-8" in answer.text
+
+
 def test_with_passwords_no_header_names_anybody(door: Served) -> None:
     """There is one way to be known."""
     names = {"X-Forwarded-User": "root", "X-Forwarded-Email": "root", "Remote-User": "root"}
@@ -263,6 +280,14 @@ def test_who_is_on_no_list_may_submit_and_no_more() -> None:
         ({"FOREBAY_LOGIN": "proxy"}, "FOREBAY_TRUSTED_PROXIES"),
         ({"FOREBAY_LOGIN": "proxy", "FOREBAY_TRUSTED_PROXIES": "a.b"}, "FOREBAY_TRUSTED_PROXIES"),
         ({"FOREBAY_LOGIN": "databricks"}, "DATABRICKS|Databricks"),
+        *(
+            ({"FOREBAY_LOGIN": "proxy", "FOREBAY_TRUSTED_PROXIES": said}, "holds every address")
+            for said in ("0.0.0.0/0", "10.0.0.1, ::/0", "128.0.0.0/1,10.0.0.5,0.0.0.0/1")
+        ),
+        *(
+            ({"FOREBAY_PROXY_USER_HEADER": said}, "FOREBAY_PROXY_USER_HEADER .* no name")
+            for said in ("X Bad: Header", "X-User:", "X-Usér", "a\nb")
+        ),
         ({"FOREBAY_SESSION_KEY": "short"}, "FOREBAY_SESSION_KEY"),
     ],
 )

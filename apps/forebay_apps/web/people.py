@@ -102,17 +102,31 @@ def _named(
     """Return who the first of these headers names; one that came twice names nobody."""
     for header in headers:
         said = request.headers.getlist(header)
-        if len(said) == 1 and (name := said[0].strip()):
+        if len(said) == 1 and (name := _decoded(said[0])):
             return Person(name, role_of(name, names))
         if said:
             return None
     return None
 
 
+def _decoded(said: str) -> str:
+    """Return a header's value, which proxies send in UTF-8; nothing for one that is not.
+
+    Starlette reads headers as Latin-1. A guess at the encoding could take one name for another.
+    """
+    try:
+        return said.encode("latin-1").decode().strip()
+    except UnicodeDecodeError:
+        return ""
+
+
 def _why_unnamed(request: HTTPConnection, headers: tuple[str, ...]) -> str:
     for header in headers:
-        if len(request.headers.getlist(header)) > 1:
+        said = request.headers.getlist(header)
+        if len(said) > 1:
             return (
                 f"{header} came more than once: the proxy in front of this app has to replace it."
             )
+        if said and said[0].strip() and not _decoded(said[0]):
+            return f"{header} is not in UTF-8: the proxy in front of this app has to send it so."
     return f"The proxy in front of this app did not say who you are, in {' or '.join(headers)}."

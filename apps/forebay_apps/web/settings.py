@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Mapping
@@ -25,6 +26,7 @@ LISTS = {
     "operator": "FOREBAY_OPERATORS",
     "viewer": "FOREBAY_VIEWERS",
 }
+HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token of RFC 9110
 KEY_CHARACTERS = 32
 
 Login = Literal["password", "proxy", "databricks"]
@@ -50,6 +52,7 @@ class WebSettings:
         default = "databricks" if is_databricks else "password"
         login = word(environment, LOGIN, ("password", "proxy", "databricks"), default)
         proxies = _networks(environment)
+        header = text(environment, PROXY_HEADER) or "X-Forwarded-User"
         if login == "databricks" and not is_databricks:
             raise SettingError(
                 f"{LOGIN} is databricks, and this is no Databricks App: anybody could name"
@@ -60,12 +63,19 @@ class WebSettings:
                 f"{LOGIN} is proxy, and {PROXIES} is not set: set it to the proxy's addresses,"
                 " such as 10.0.0.5 or 10.0.0.0/24; nobody else is believed."
             )
+        if login == "proxy" and _is_everybody(proxies):
+            raise SettingError(
+                f"{LOGIN} is proxy, and {PROXIES} holds every address: anybody could name anybody."
+                " Set it to the proxy's own."
+            )
+        if not HEADER.fullmatch(header):
+            raise SettingError(f"{PROXY_HEADER} is {header!r}, which is no name of a header.")
         return cls(
             login=login,  # type: ignore[arg-type]  # one of the three words
             users_file=users_file(environment),
             session_key=_session_key(environment, home, login),
             proxies=proxies,
-            proxy_header=text(environment, PROXY_HEADER) or "X-Forwarded-User",
+            proxy_header=header,
             names={role: _names(text(environment, name)) for role, name in LISTS.items()},
         )
 
@@ -93,6 +103,13 @@ def _networks(environment: Mapping[str, str]) -> tuple[Network, ...]:
         return tuple(ipaddress.ip_network(part, strict=False) for part in said)
     except ValueError as error:
         raise SettingError(f"{PROXIES} holds what is no address ({error}): correct it.") from None
+
+
+def _is_everybody(networks: tuple[Network, ...]) -> bool:
+    """Tell whether these networks are all of IPv4 or of IPv6, in one or in parts."""
+    v4 = ipaddress.collapse_addresses(n for n in networks if isinstance(n, ipaddress.IPv4Network))
+    v6 = ipaddress.collapse_addresses(n for n in networks if isinstance(n, ipaddress.IPv6Network))
+    return any(network.prefixlen == 0 for network in (*v4, *v6))
 
 
 def _session_key(environment: Mapping[str, str], home: Path, login: str) -> str:
