@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
+from forebay.storage import prepare
 from forebay_apps.intake import ROLES, batches, documents, submitting, uploads
 from forebay_apps.intake.cleaning import Cleaner
 from forebay_apps.intake.findings import amount, in_short, level
@@ -23,6 +24,7 @@ def create_app(variables: Mapping[str, str] = os.environ) -> FastAPI:
     app.state has, beside what every app has, intake (IntakeSettings) and pictures.
     """
     settings = IntakeSettings.read(variables)
+    prepare(settings.storages)
     site = Site(
         name="intake",
         title="Forebay intake",

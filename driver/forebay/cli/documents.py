@@ -40,10 +40,12 @@ def home() -> Path:
 
 
 def storage() -> FolderStorage:
-    """Return where submitted files go: the first of the storage roots."""
-    from forebay.storage import FolderStorage, named_roots
+    """Return where submitted files go: the first of the storage roots. Raises SettingError."""
+    from forebay.storage import FolderStorage, named_roots, prepare
 
-    return FolderStorage(Path(named_roots().split(os.pathsep)[0]))
+    first = FolderStorage(Path(named_roots().split(os.pathsep)[0]))
+    prepare([first])
+    return first
 
 
 def own_pdfs(folder: Path) -> list[Path]:
