@@ -71,6 +71,8 @@ TITLES = {
 }
 CLASHES = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 PARAMETER = re.compile(r"""(?<![\w"'])p_(?=[a-z])""")  # outside of quotes, in which data is
+INNER = re.compile(r"\bforebay\.\w")  # a stored function's name, which is for programmers
+NUL = "A NUL character cannot be stored: remove it."
 UNREACHABLE = Problem(503, "The database does not answer", "Try again in a moment.")
 
 
@@ -103,7 +105,7 @@ def problem(error: Exception) -> Problem:
         case errors.InvalidDocumentError() | errors.SettingError():
             return _problem(400, _sentences(error))
         case psycopg.DataError() | psycopg.IntegrityError():
-            return _problem(400, _said(error.diag.message_primary or first_line(error)))
+            return _problem(400, _of_data(error))
         case psycopg.errors.ProgramLimitExceeded() | psycopg.errors.StatementTooComplex():
             return _problem(400, "It holds more than the database takes.")
         case _ if isinstance(error, CLASHES):
@@ -141,8 +143,16 @@ def _of_validation(error: RequestValidationError) -> str:
     return _said(f"{first['loc'][-1]}: {first['msg']}")
 
 
+def _of_data(error: psycopg.Error) -> str:
+    """Return what is wrong with what was sent; of NUL the driver says so, in its own terms."""
+    said = error.diag.message_primary or first_line(error)
+    return NUL if "NUL (0x00)" in said else _said(said)
+
+
 def _sentences(error: errors.ForebayError) -> str:
-    return " ".join(_said(part) for part in (str(error), error.detail, error.hint) if part)
+    """Return what the database says, without a hint that names a stored function."""
+    hint = None if INNER.search(error.hint or "") else error.hint
+    return " ".join(_said(part) for part in (str(error), error.detail, hint) if part)
 
 
 def _said(text: str) -> str:
