@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from forebay.errors import MissingSettingError, SettingError
 
@@ -68,6 +69,29 @@ def whole_number(
         said = text(environment, name)
         raise SettingError(f"{name} is {said!r}: set it to a whole number.")
     return int(value)
+
+
+def address(environment: Mapping[str, str], name: str) -> str:
+    """Return the http(s) address that a variable is set to, or nothing; raise SettingError."""
+    said = text(environment, name)
+    if said and not _is_address(said):
+        raise SettingError(f"{name} is no address: set it to https://host/path.")
+    return said
+
+
+def is_plain(said: str) -> bool:
+    """Tell whether a text is of ASCII alone, without control characters."""
+    return said.isascii() and said.isprintable()
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        (parts.hostname or "").encode("idna")  # raises for a label that is empty or too long
+        is_whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return False
+    return bool(is_whole) and is_plain(url) and " " not in url
 
 
 def _embedded_server() -> str:

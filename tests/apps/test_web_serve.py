@@ -18,6 +18,7 @@ from apps.support.processes import lines, said, serving
 from forebay_apps.web.database import STATEMENT_SECONDS
 from forebay_apps.web.users import Users
 from support.cli import Cli
+from support.receiver import SECRET
 
 DSN = Callable[..., str]
 
@@ -105,6 +106,48 @@ def test_a_port_that_is_taken_is_told(cli: Cli, tmp_path: Path) -> None:
         answer = cli("serve", "intake", "--port", port, "--dsn", "host=/nowhere")
     assert answer.code == 1
     assert f"port {port}" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("which", "variable", "value"),
+    [
+        ("intake", "FOREBAY_STORAGE_ROOTS", "/etc/passwd"),
+        ("intake", "FOREBAY_STORAGE_ROOTS", "/proc/nope"),
+        ("orchestrator", "FOREBAY_WEBHOOK_URL", "http://exa mple/x"),
+        ("orchestrator", "FOREBAY_WEBHOOK_URL", "http://a..b/x"),
+        ("orchestrator", "FOREBAY_WEBHOOK_URL", "http://a/ü"),
+        ("orchestrator", "FOREBAY_METRICS_TOKEN", "tökén-long-enough"),
+        ("orchestrator", "FOREBAY_METRICS_TOKEN", "a token\nof two lines"),
+        ("orchestrator", "OTEL_EXPORTER_OTLP_ENDPOINT", "notaurl"),
+        ("orchestrator", "FOREBAY_DAEMON_DATABASE_URL", "garbage"),
+        ("orchestrator", "DATABRICKS_APP_PORT", "99999"),
+        ("orchestrator", "DATABRICKS_APP_PORT", "abc"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_stops_the_start(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, which: str, variable: str, value: str
+) -> None:
+    """With one sentence that names it; the database is not asked for that."""
+    monkeypatch.setenv("FOREBAY_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setenv(variable, value)
+    answer = cli("serve", which, "--dsn", "host=/nowhere")
+    assert answer.code == 1
+    assert variable in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_a_port_that_was_given_is_not_blamed_on_the_environment(cli: Cli) -> None:
+    """Only a variable that is set is named."""
+    answer = cli("serve", "intake", "--port", "99999")
+    assert answer.code == 2
+    assert "--port" in answer.err
+    assert "DATABRICKS_APP_PORT" not in answer.err
+
+
+def test_a_home_that_cannot_be_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder alone says nothing of the setting that it is from."""
+    monkeypatch.setenv("FOREBAY_HOME", "/proc/nope")
+    assert "FOREBAY_HOME" in cli("demo").err
 
 
 def test_users_are_added_listed_changed_and_removed(

@@ -18,7 +18,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from forebay.daemon.pace import BackOff
+from forebay.errors import ConnectError, SettingError
 from forebay.logs import EventLog
+from forebay.pool import Database
 from forebay.settings import DATABASE_URL, text
 from forebay_apps.orchestrator import announce, monitoring
 from forebay_apps.web import settings
@@ -146,7 +148,16 @@ class Supervisor:
 
 
 def environment_of(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return what the daemon of a dashboard with these variables has in its environment."""
+    """Return what the daemon of a dashboard with these variables has in its environment.
+
+    Raises SettingError for a login of its own that cannot be read.
+    """
     own = {name: value for name, value in variables.items() if name not in WITHHELD}
     login = text(variables, OWN_DATABASE_URL)
+    try:
+        Database(login).parameters()
+    except ConnectError:
+        raise SettingError(
+            f"{OWN_DATABASE_URL} is no database: set it to postgresql://user@host:port/database."
+        ) from None
     return own | {DATABASE_URL: login} if login else own

@@ -109,7 +109,7 @@ def _is_everybody(networks: tuple[Network, ...]) -> bool:
     """Tell whether these networks are all of IPv4 or of IPv6, in one or in parts."""
     v4 = ipaddress.collapse_addresses(n for n in networks if isinstance(n, ipaddress.IPv4Network))
     v6 = ipaddress.collapse_addresses(n for n in networks if isinstance(n, ipaddress.IPv6Network))
-    return any(network.prefixlen == 0 for network in (*v4, *v6))
+    return any(not net.prefixlen for net in v4) or any(not net.prefixlen for net in v6)
 
 
 def _session_key(environment: Mapping[str, str], home: Path, login: str) -> str:

@@ -19,7 +19,7 @@ from opentelemetry.trace import Span, SpanKind, StatusCode, get_current_span
 from psycopg import Connection, Cursor
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from forebay.settings import text
+from forebay.settings import address, text
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 NAME = "OTEL_SERVICE_NAME"
@@ -38,8 +38,11 @@ class Tracing:
 
     @classmethod
     def of(cls, environment: Mapping[str, str], service: str) -> Tracing | None:
-        """Return what the environment sets up, or None; `service` is its name, if it has none."""
-        if not text(environment, ENDPOINT):
+        """Return what the environment sets up, or None; `service` is its name, if it has none.
+
+        Raises SettingError.
+        """
+        if not address(environment, ENDPOINT):
             return None
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
