@@ -1,13 +1,14 @@
 """Print how long the overview takes with millions of finished tasks: `python bench/overview.py`.
 
-It seeds a database of its own, in --folder, which is kept: the next run with it only measures. Each
-row is a range and a filter; each number is the 50th and the 95th percentile of --runs calls, one
-after the other. docs/apps.md holds the table.
+It seeds a database of its own, in --folder, which is kept: the next run with it only measures. What
+it prints is what docs/apps.md holds: each number is the 50th and the 95th percentile, in
+milliseconds, of --runs calls one after the other, or of as many as were begun within 10 seconds.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ from apps.support.serving import served
 from forebay.calls import operator, viewer
 from forebay.embedded import Server
 from forebay.schema import upgrade
+from forebay_apps.orchestrator import shared
 from support.server import login_role
 
 AGENTS = ("parse_document", "check_totals", "classify", "summarise", "translate")
@@ -52,7 +54,10 @@ FILTERS: dict[str, dict[str, Any]] = {
 }
 SETTINGS = {"shared_buffers": "2GB", "max_wal_size": "8GB", "timezone": "UTC"}
 NAMES = {"agents": "agent", "customers": "customer", "statuses": "status"}  # in addresses
+PARTS = ("figures", "series", "confidence", "costs")
+DIMENSIONS = ("task", "agent", "customer", "batch", "model", "day")
 CHUNK = 100_000
+BUDGET = 10  # seconds after which no further call is begun
 
 SEED = """
 with numbers as (
@@ -69,9 +74,10 @@ with numbers as (
     from generate_series(%(first)s::bigint, %(last)s::bigint) as n
 ), tasks as (
     insert into forebay.tasks (
-        task_id, agent, status, customer, payload, available_at, attempt_no, attempt_count,
-        result, confidence, error, created_at, finished_at, used_input_tokens, used_output_tokens,
-        used_cached_tokens, cost_usd, ended_attempts, measured_attempts, priced_attempts, run_time
+        task_id, agent, status, batch_id, customer, payload, available_at, attempt_no,
+        attempt_count, result, confidence, error, created_at, finished_at, used_input_tokens,
+        used_output_tokens, used_cached_tokens, cost_usd, ended_attempts, measured_attempts,
+        priced_attempts, run_time
     )
     overriding system value
     select
@@ -79,8 +85,9 @@ with numbers as (
         case
             when chance < 0.92 then 'completed' when chance < 0.97 then 'failed' else 'cancelled'
         end,
-        customer, jsonb_build_object('document', 'uploads/' || gen_random_uuid() || '.pdf'),
-        created_at, 1 + retries, 1 + retries,
+        1 + task_id / 100, customer,
+        jsonb_build_object('document', 'uploads/' || gen_random_uuid() || '.pdf'), created_at,
+        1 + retries, 1 + retries,
         case when chance < 0.92 then jsonb_build_object(
             'number', task_id, 'total', input_tokens, 'note', repeat(md5(task_id::text), 8)
         ) end,
@@ -93,35 +100,62 @@ with numbers as (
         1 + retries, 1 + retries, 1 + retries, make_interval(secs => ran * (1 + retries))
     from numbers
     returning task_id
+), attempts as (
+    insert into forebay.task_attempts (
+        task_id, agent, launcher, attempt_no, status, worker, launch_token, lease_expires_at,
+        deadline_at, estimated_tokens, customer, used_input_tokens, used_output_tokens,
+        used_cached_tokens, used_calls, is_usage_known, cost_usd, is_cost_known, error, started_at,
+        reported_at, finished_at
+    )
+    select
+        numbers.task_id, numbers.agent, 'pull', no,
+        case
+            when no <= retries then 'failed' when chance < 0.92 then 'succeeded'
+            when chance < 0.97 then 'failed' else 'cancelled'
+        end,
+        'seed', 'fb-' || gen_random_uuid(), ended_at, ended_at, 2000, customer, input_tokens,
+        output_tokens, input_tokens / 4, 1 + numbers.task_id %% 2, true,
+        (input_tokens * 3 + output_tokens * 15) / 1e6::numeric, true,
+        case when no <= retries or chance >= 0.92 then '{"kind": "agent_bug"}'::jsonb end,
+        ended_at - make_interval(secs => ran), ended_at, ended_at
+    from numbers
+    cross join generate_series(1, 2) as no
+    cross join lateral (
+        select created_at + make_interval(secs => queued + ran * no) as ended_at
+    ) as ends
+    where no <= 1 + retries
+    returning *
 )
-insert into forebay.task_attempts (
-    task_id, agent, launcher, attempt_no, status, worker, launch_token, lease_expires_at,
-    deadline_at, estimated_tokens, customer, used_input_tokens, used_output_tokens,
-    used_cached_tokens, used_calls, is_usage_known, cost_usd, is_cost_known, error, started_at,
-    reported_at, finished_at
+insert into forebay.attempt_usage (
+    attempt_id, source, call_id, model, input_tokens, output_tokens, cached_tokens, cost_usd, usd,
+    counted_usd, started_at, recorded_at
 )
 select
-    numbers.task_id, numbers.agent, 'pull', no,
-    case
-        when no <= retries then 'failed' when chance < 0.92 then 'succeeded'
-        when chance < 0.97 then 'failed' else 'cancelled'
-    end,
-    'seed', 'fb-' || gen_random_uuid(), ended_at, ended_at, 2000, customer, input_tokens,
-    output_tokens, input_tokens / 4, 3, true,
-    (input_tokens * 3 + output_tokens * 15) / 1e6::numeric, true,
-    case when no <= retries or chance >= 0.92 then '{"kind": "agent_bug"}'::jsonb end,
-    ended_at - make_interval(secs => ran), ended_at, ended_at
-from numbers
-cross join generate_series(1, 2) as no
+    a.attempt_id, 'agent', no,
+    case when a.task_id %% 20 = 0 or no = 2 then 'large' else 'small' end,
+    share.input_tokens, share.output_tokens, a.used_cached_tokens / a.used_calls, share.usd,
+    share.usd, share.usd, a.started_at, a.finished_at
+from attempts as a
+cross join generate_series(1, a.used_calls) as no
 cross join lateral (
-    select created_at + make_interval(secs => queued + ran * no) as ended_at
-) as ends
-where no <= 1 + retries
+    select
+        case no when 1 then a.used_input_tokens - v.input else v.input end as input_tokens,
+        case no when 1 then a.used_output_tokens - v.output else v.output end as output_tokens,
+        case no when 1 then a.cost_usd - v.usd else v.usd end as usd
+    from (
+        select input, output, (input * 3 + output * 15) / 1e6::numeric as usd
+        from (
+            select
+                a.used_input_tokens / 2 * (a.used_calls - 1) as input,
+                a.used_output_tokens / 2 * (a.used_calls - 1) as output
+        ) as half
+    ) as v
+) as share
 """
 
 
 def seed(conn: psycopg.Connection, tasks: int, days: int) -> None:
-    """Write finished tasks with their attempts, spread evenly over the days until now."""
+    """Write finished tasks with their attempts and calls, spread evenly over the days until now."""
     for agent in AGENTS:
         operator.register_agent(conn, agent=agent, max_concurrent_tasks=10)
     span = timedelta(days=days)
@@ -157,54 +191,64 @@ def database(folder: Path, tasks: int, days: int) -> Iterator[str]:
 
 def measured(call: Callable[[], object], runs: int) -> str:
     """Call it some times, and write the 50th and the 95th percentile of what it took."""
-    took = []
-    for _ in range(runs):
+    took: list[float] = []
+    while len(took) < runs and sum(took) < 1000 * BUDGET:
         begin = time.perf_counter()
         call()
         took.append(1000 * (time.perf_counter() - begin))
     took.sort()
-    return f"{took[len(took) // 2]:.0f} / {took[len(took) * 95 // 100]:.0f} ms"
+    return f"{took[len(took) // 2]:,.0f} / {took[len(took) * 95 // 100]:,.0f}"
 
 
-def print_calls(conn: psycopg.Connection, runs: int) -> None:
-    """Print how long the functions take, each alone and the three after each other."""
-    print("| range | filter | metrics | metric_series | agent_status | all three |")
-    print("|---|---|---|---|---|---|")
+def print_parts(conn: psycopg.Connection, client: httpx.Client, runs: int) -> None:
+    """Print how long two functions and the page's parts take; no request was answered before."""
+    print_row("range", "filter", "`metrics`", "`metric_series`", *PARTS)
+    print("|---" * (4 + len(PARTS)) + "|")
     for name, from_ in starts():
         for filter_name, filters in FILTERS.items():
             calls: list[Callable[[], object]] = [
                 partial(viewer.metrics, conn, from_=from_, **filters),
                 partial(viewer.metric_series, conn, from_=from_, **filters),
-                partial(viewer.agent_status, conn),
+                *(partial(fetch, client, part, from_, filters) for part in PARTS),
             ]
-            cells = [measured(call, runs) for call in calls]
-            cells.append(measured(partial(call_all, calls), runs))
-            print("|", " | ".join((name, filter_name, *cells)), "|", flush=True)
+            print_row(name, filter_name, *(measured(call, runs) for call in calls))
 
 
-def call_all(calls: list[Callable[[], object]]) -> None:
-    """Make the calls one after the other."""
-    for call in calls:
-        call()
+def print_costs(conn: psycopg.Connection, runs: int) -> None:
+    """Print how long `cost_by` takes, by each dimension."""
+    print("\n`cost_by`, without a filter:\n")
+    print_row("range", *DIMENSIONS)
+    print("|---" * (1 + len(DIMENSIONS)) + "|")
+    for name, from_ in starts():
+        calls = [
+            partial(viewer.cost_by, conn, dimension=dimension, from_=from_, limit=26)
+            for dimension in DIMENSIONS
+        ]
+        print_row(name, *(measured(call, runs) for call in calls))
 
 
-def print_pages(dsn: str, runs: int) -> None:
-    """Print how long parts of the page take over HTTP; no request was answered before."""
+def print_row(*cells: str) -> None:
+    """Print a row of a table in Markdown."""
+    print("|", " | ".join(cells), "|", flush=True)
+
+
+def print_sizes(conn: psycopg.Connection) -> None:
+    """Print how large the tables are, and how busy the machine was."""
+    large = [f"{size.name} {size.bytes / 1e9:.1f} GB" for size in viewer.table_sizes(conn)[:4]]
+    print(f"\n{', '.join(large)}; load average {os.getloadavg()[0]:.1f}")
+
+
+@contextmanager
+def client_of(dsn: str) -> Iterator[httpx.Client]:
+    """Serve the page from the database, and give the client of somebody who may look at it."""
     with TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         home.mkdir()
         write_people(home / "users.json")
         settings = {"FOREBAY_DATABASE_URL": dsn, "FOREBAY_LOGIN": "password"}
+        shared.SECONDS = 0.0  # or a part is answered by what the one before it has asked
         with served("orchestrator", settings, Path(folder)) as app, logged_in(app, "vic") as client:
-            print("\n| range | filter | figures | series | confidence | costs by agent |")
-            print("|---|---|---|---|---|---|")
-            for name, from_ in starts():
-                for filter_name, filters in FILTERS.items():
-                    cells = [
-                        measured(partial(fetch, client, part, from_, filters), runs)
-                        for part in ("figures", "series", "confidence", "costs")
-                    ]
-                    print("|", " | ".join((name, filter_name, *cells)), "|", flush=True)
+            yield client
 
 
 def fetch(client: httpx.Client, part: str, from_: datetime | None, filters: dict[str, Any]) -> None:
@@ -228,10 +272,14 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--folder", type=Path, required=True)
     options = parser.parse_args()
-    with database(options.folder, options.tasks, options.days) as dsn:
-        with psycopg.connect(dsn, autocommit=True) as conn:
-            print_calls(conn, options.runs)
-        print_pages(dsn, options.runs)
+    with (
+        database(options.folder, options.tasks, options.days) as dsn,
+        psycopg.connect(dsn, autocommit=True) as conn,
+        client_of(dsn) as client,
+    ):
+        print_parts(conn, client, options.runs)
+        print_costs(conn, options.runs)
+        print_sizes(conn)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_view
 grant execute on function
 forebay.open_batch, forebay.enqueue, forebay.enqueue_many,
 forebay.open_upload, forebay.finish_upload, forebay.drop_upload, forebay.list_uploads, forebay.submit_uploads,
-forebay.own_batches, forebay.batch_tasks, forebay.batch_results, forebay.batch_outlook, forebay.batch_explanations,
+forebay.registered_agents, forebay.own_batches,
+forebay.batch_tasks, forebay.batch_tasks_by_confidence, forebay.batch_results,
+forebay.batch_outlook, forebay.batch_explanations,
 forebay.cancel_batch, forebay.retry_batch
 to forebay_submitter;
 
@@ -38,16 +40,16 @@ grant execute on function
 forebay.task_counts, forebay.metrics, forebay.metric_series, forebay.cost_by,
 forebay.cost_summary, forebay.cost_sources, forebay.customer_costs, forebay.shared_costs,
 forebay.list_tasks, forebay.task_detail, forebay.explain_task,
-forebay.batch_progress, forebay.agent_status, forebay.quota_status, forebay.customer_status,
-forebay.list_prices, forebay.health,
+forebay.batch_progress, forebay.agent_names, forebay.agent_status, forebay.quota_status, forebay.customer_status,
+forebay.list_prices, forebay.list_compute_sources, forebay.health,
 forebay.count_matching, forebay.list_batches, forebay.list_attempts, forebay.list_audit, forebay.table_sizes,
 forebay.monitoring
 to forebay_viewer;
 
 -- reader: sees documents and results
 grant execute on function
-forebay.task_result, forebay.read_batch_tasks, forebay.read_batch_results, forebay.read_batch_outlook,
-forebay.read_batch_explanations
+forebay.task_result, forebay.read_batch_tasks, forebay.read_batch_tasks_by_confidence, forebay.read_batch_results,
+forebay.read_batch_outlook, forebay.read_batch_explanations
 to forebay_reader;
 
 -- upkeep: what a timer calls

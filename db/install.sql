@@ -15,10 +15,13 @@
 \set file migrations/0005_measure_tasks.sql \set sha256 d832a2ebaadaeb51f2b06037002ab72b7d748154c23830b1ced9c446fa7fb587 \ir install/apply.sql
 \set file migrations/0006_take_uploads.sql \set sha256 32ebc844ace0806b640d72eecaac606cf3a3503b3013046ff43a89a32b4505b0 \ir install/apply.sql
 \set file migrations/0007_act_and_announce.sql \set sha256 9a3a1d07714b7d7692f27eeb4d7ecb9b08223bc913a727e0606240879d2f1833 \ir install/apply.sql
+\set file migrations/0008_index_owners_folded.sql \set sha256 89acc08aae511f91351f1ce00382210934c4de5af4417e64759ea41ecb94b3b4 \ir install/apply.sql
+\set file migrations/0009_run_lakeflow.sql \set sha256 b41423d4b0b3e0a5507cf30cc9b85f89767ec51b95fdfb2ea01a934cd5a61b14 \ir install/apply.sql
+\set file migrations/0011_read_bills.sql \set sha256 14f87a9c8143822d724acaef38e486661c2c3fe91d07e7c7cd4f1fcb9cc9a8c3 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
-\set file functions/internal/_add_compute.sql \set sha256 ac00b9504f9f7e6da4ed0c1b2ac5654389ceb40038ebd0b2ac504091718718e4 \ir install/apply.sql
+\set file functions/internal/_add_compute.sql \set sha256 cbd7f09f5e9450be93ecabb68aee04edf867520b374cc7d525fcc2ebfc239362 \ir install/apply.sql
 \set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
 \set file functions/internal/_admit.sql \set sha256 3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964 \ir install/apply.sql
 \set file functions/internal/_after_failure.sql \set sha256 19605e6982596b0563d60820e8ff95609b0ad4e04c8bf08f4cb6e6059a75a6a4 \ir install/apply.sql
@@ -27,15 +30,18 @@
 \set file functions/internal/_agent_key.sql \set sha256 a3485185c8d3b59a229f11d9a952ce90dcd0d7c51ebc86e0d8145213555b9891 \ir install/apply.sql
 \set file functions/internal/_agent_outlook.sql \set sha256 73784257f0c52efb7244f73ed79f938b16fe307c0e611f16f97d7cf4964acb23 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7 \ir install/apply.sql
+\set file functions/internal/_ahead_words.sql \set sha256 e26b2c777e025caf044e67e792bdca5a081d5fdff50d426a2eca0b097fe0a869 \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
-\set file functions/internal/_attempt_document.sql \set sha256 c6aa5c9d8b26307e5fe3ef72b81a456e8ba2ee1461532a9923b7e8465f853cd9 \ir install/apply.sql
+\set file functions/internal/_attempt_document.sql \set sha256 db808e1b48738cbee1830c88285df699f772ef2697bcddca971952222035b126 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
-\set file functions/internal/_batch_explanations.sql \set sha256 72fbfb0bc26e64e823fb173745c0722d3e7ffc3a578a09f8bb10f95411276127 \ir install/apply.sql
-\set file functions/internal/_batch_outlook.sql \set sha256 3e744736c836370787759c2111574dcbc7b66dafcb92639e9d8b2def7705e06b \ir install/apply.sql
+\set file functions/internal/_batch_explanations.sql \set sha256 ec3e81411551aaa2d3d53bd16114f544b64dd0c56e6533cb2e5b90b073be0b66 \ir install/apply.sql
+\set file functions/internal/_batch_outlook.sql \set sha256 a47375bcbceee0f715ca71c258f33cb97edea1c42017215594192c1ba5382b58 \ir install/apply.sql
 \set file functions/internal/_batch_results.sql \set sha256 7f005a2ef0bb98f810a09f800a51b8e4b149e6c043e9840ca2474e240630a6f5 \ir install/apply.sql
 \set file functions/internal/_batch_sums.sql \set sha256 a5b9798d77797b6b5ea209ef7549dc5238ac61c4cf66ffd79900b2578ca8996b \ir install/apply.sql
-\set file functions/internal/_batch_tasks.sql \set sha256 be316a7e59a5937d3044cfa5bc18b953b2e65922129f0a7e9d2cd022f39bd664 \ir install/apply.sql
+\set file functions/internal/_batch_task.sql \set sha256 75ff05d5325a6ee7102184904f0defb4727829447c3a6cf8b53c053b0595bfa8 \ir install/apply.sql
+\set file functions/internal/_batch_tasks.sql \set sha256 bf42b091620291bef01a50698490392178b7afe1f535edf91fe602fd2754fbf7 \ir install/apply.sql
+\set file functions/internal/_batch_tasks_by_confidence.sql \set sha256 aff4786358032514b4dee8f13bbbd49cbfbde4f15d43bae1e3d128c0520c272e \ir install/apply.sql
 \set file functions/internal/_batches_done.sql \set sha256 ccf9262fabaae589ef7692aa4c591c231fb1ca613a54cc358550bc68ef1a8139 \ir install/apply.sql
 \set file functions/internal/_boosted.sql \set sha256 544383c2c7540d1d9f20c4bb31cc290f955580ee176e8d7776c72c0ecd1aafec \ir install/apply.sql
 \set file functions/internal/_bucket_level.sql \set sha256 8c615f1ca60bca4b224bb54aedbdac5d03f7947d53f573e3d5e0ff15b4ffddc6 \ir install/apply.sql
@@ -53,13 +59,17 @@
 \set file functions/internal/_cells.sql \set sha256 09147b5d217eaed0acb056777d3a440d60db4f8db58bcecc2bc9f5781f86a839 \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 f2ea7679666c0f0e9ec0dbc9eed23ea7cefec748e682164e1749c58bfdbdfa85 \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
+\set file functions/internal/_compute_source.sql \set sha256 3fcd88e4538fd59b3295a6f9b84a003b5235905f8b3887ba5be4568f8af3d492 \ir install/apply.sql
 \set file functions/internal/_conditions.sql \set sha256 cc7659b9e855b05329e205ae07e418d8dc1385f12c80cf20fe7f961a929689af \ir install/apply.sql
 \set file functions/internal/_configured_words.sql \set sha256 e5fd0f288135c374205e5da5e17cb2a9dc86ababaede116af1390bcb48e0c6ac \ir install/apply.sql
-\set file functions/internal/_cost_in_rollups.sql \set sha256 894196696622424bf406135ad9e4d8f6e902cbc8fd63328c3d0f35fcab3e559a \ir install/apply.sql
-\set file functions/internal/_cost_of_models.sql \set sha256 28a579aa0d315f932d59b3dda18f69bf855b8e66b8774c6a29f59b88488d5c93 \ir install/apply.sql
+\set file functions/internal/_cost_in_rollups.sql \set sha256 b2355550e6f2b23b5a11e2a7c80bc37f2b49ee7de06085788c89d9fe2a2193a5 \ir install/apply.sql
+\set file functions/internal/_cost_of_models.sql \set sha256 12078199246cd0397b4e15f177c7e3fd777871876ed9ed73c2784c4c5e461416 \ir install/apply.sql
+\set file functions/internal/_cost_of_tasks.sql \set sha256 cbf8a0aac0691f2bbc67670d03dad334cf266fdb866882164ed01ec0d971a8fe \ir install/apply.sql
+\set file functions/internal/_cost_of_tries.sql \set sha256 4946a47531658f7ab5f092d4b18afe61252aa95d60f4c4df11f4d1e45d5ed9aa \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 a307b9195dd8398801bc3563325af88dba2eb4f0bd149247d660c5590bec9df0 \ir install/apply.sql
 \set file functions/internal/_count_expired.sql \set sha256 bff71b506a567bb93b164c44c02e3a5b3e625a94da7f14ad6797ec714fad41d4 \ir install/apply.sql
 \set file functions/internal/_count_turns.sql \set sha256 66287c83ab06d3e35595bb6545c8cf932a41f4793a96a1289835dafb1f1d0b8f \ir install/apply.sql
+\set file functions/internal/_counted_calls.sql \set sha256 6eb4d0fa0b8c5ab02c332ca36467f1e62906ddffa98a2d7098b370e92866c906 \ir install/apply.sql
 \set file functions/internal/_customer_priorities.sql \set sha256 503f75f783691bd38329f7ab4a941bc70741b847a59500029965677c45fc5a69 \ir install/apply.sql
 \set file functions/internal/_customers_with_tasks.sql \set sha256 c3fb4b81fd8038474fd2ead7edf704a03727ff965b0d45de0e05912f68d2ad28 \ir install/apply.sql
 \set file functions/internal/_dearest_usd_per_m.sql \set sha256 dbd1c312ef7ebc87da9d559d899aaab7bbd1ecccb2d034778c1a24eac41e4e73 \ir install/apply.sql
@@ -67,17 +77,17 @@
 \set file functions/internal/_effective_priority.sql \set sha256 beabadd7ff286a78fbbca6bd88c71afce5257019bd9e8799ff6e02d2337d959f \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 a072c760eca2ca7ef2facc2463f81fb0844e9f05b28c5e9bbcdb2ca5a3052791 \ir install/apply.sql
-\set file functions/internal/_end_observed.sql \set sha256 88fa4f61fe2495cc202f444d8453ad7aae2f1e35957df7d136efbf3d718d3c42 \ir install/apply.sql
+\set file functions/internal/_end_observed.sql \set sha256 1ce4fc7658c79e903c85daac05e645f877c915c99b7f7b6f4dd5d4461ce5e38c \ir install/apply.sql
 \set file functions/internal/_end_refusals.sql \set sha256 f81ab770ce886fca9159faaf19dc6cf3d13c6b349d78125b5a6bb9ba24dccf67 \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 cd3f0ca2189329a7305b07e3b940ff94a8a039eca204042e39be2446bc265b56 \ir install/apply.sql
 \set file functions/internal/_estimate.sql \set sha256 302035370bcaa6da8bc002590a15eadbc0b9c44eddf3e7b3a276cbeb2a65d47d \ir install/apply.sql
 \set file functions/internal/_exact.sql \set sha256 455671cb8f315cfb1c726aec478afb7bfcc0afb89864fe18ac50baabd064ed63 \ir install/apply.sql
-\set file functions/internal/_exact_times.sql \set sha256 c97c1c7ab714f7fef531c77961181ec0bb673ddce087b0a3b2b724273585d314 \ir install/apply.sql
+\set file functions/internal/_exact_times.sql \set sha256 12f56bd16bac01eb48dcc26ddf58c333ed573926e095f9162b92301a961f8629 \ir install/apply.sql
 \set file functions/internal/_expect.sql \set sha256 4d924a040c4b3572bf2cbece00a836b5be6fc71b932a522ced8f840da19f6100 \ir install/apply.sql
 \set file functions/internal/_expired_priority.sql \set sha256 4b6026c2865e459884fe36658638d476a88409117d8e0bd245e79fc76545150e \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
-\set file functions/internal/_explain_running.sql \set sha256 01c780d42d1418eaabbcd7887719fa0ab678ddae50795f1141b58310303056cd \ir install/apply.sql
-\set file functions/internal/_explain_waiting.sql \set sha256 77360fdc2de6d67fd1802cd567f46c2ab9dde96ef7b730a4b6887c8fbb10b31f \ir install/apply.sql
+\set file functions/internal/_explain_running.sql \set sha256 7d0825c3deb93ed8ae90e6fd01b66b056fd5c27a64d731527fa9d847dbcb6d70 \ir install/apply.sql
+\set file functions/internal/_explain_waiting.sql \set sha256 5b2f3fe74ed7074c2e7bf7edbe778f75b734749942cf62e0a57bb4d95568e9a6 \ir install/apply.sql
 \set file functions/internal/_fair_order.sql \set sha256 829ba492b8a45464ac565a3b477460bf70ace995d0a53a8866e2bb63aa18dabb \ir install/apply.sql
 \set file functions/internal/_finished_per_minute.sql \set sha256 c0818ad81f9df1f8d2d129caf1ca2bd660f85900611f121190f4ad70fdbceb86 \ir install/apply.sql
 \set file functions/internal/_first_call.sql \set sha256 46bd4d5005660a5619f3828c0156d1c89e0a64d89f1a85c015d6a6af39d33138 \ir install/apply.sql
@@ -100,7 +110,7 @@
 \set file functions/internal/_get_task.sql \set sha256 30a9c110ca13ef8bffe364086364c57e823a968ae2aa350ccc62d948def7f861 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307 \ir install/apply.sql
 \set file functions/internal/_grant_call.sql \set sha256 53a33d549355d3dafc0e67c51f6554a478dc61709f663ba60cfe406e0aa47ae0 \ir install/apply.sql
-\set file functions/internal/_halt.sql \set sha256 68b0cd308773b1d71ab33d4f296dd53e44488d6e093f5a6ae4e948eb66151077 \ir install/apply.sql
+\set file functions/internal/_halt.sql \set sha256 fd9c2fcaa3c935868e70589150169c32efd2e1dcf02fbd8148e3f755ee9c6685 \ir install/apply.sql
 \set file functions/internal/_has_caps.sql \set sha256 eda43002613c8801c421a951a218f37de5177758c99ed14f625cd46fc6d996ea \ir install/apply.sql
 \set file functions/internal/_has_customer_caps.sql \set sha256 fa0f282b634a95a74c0c3df22688ce0d1173a7a8cb09657716043c0eca79e1bb \ir install/apply.sql
 \set file functions/internal/_has_in_flight.sql \set sha256 fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955 \ir install/apply.sql
@@ -108,15 +118,18 @@
 \set file functions/internal/_has_waiting.sql \set sha256 dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105 \ir install/apply.sql
 \set file functions/internal/_hindrance.sql \set sha256 a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f \ir install/apply.sql
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
-\set file functions/internal/_histogram_times.sql \set sha256 a3ace39307fb3e6c2dbd072734e7208803f4b6f920f9f7593f5cfdca45613869 \ir install/apply.sql
+\set file functions/internal/_histogram_marks.sql \set sha256 94d431e3d763b96d27b45801db4702c9be51d9cd479184746f2a539aee37ac67 \ir install/apply.sql
+\set file functions/internal/_histogram_times.sql \set sha256 8afd796fdb8dd33dba0f20fb57f8d4a1d6cf815aca58e0fdbbb88acb67926e45 \ir install/apply.sql
 \set file functions/internal/_hold_call.sql \set sha256 9d0ffa15ada0ebc8cadc3386ec5c0d1d00c09e4d9ddefa044c27a87f981b3d93 \ir install/apply.sql
 \set file functions/internal/_in_flight.sql \set sha256 04c5776c21295da8b79729439a6b934ed8f0cb479712be9a35cd58a6af006b63 \ir install/apply.sql
 \set file functions/internal/_in_unit.sql \set sha256 fc2b161e8d67c7d70d88986283a2f085de919f0e74038d3bb5b8aeac99d66c94 \ir install/apply.sql
 \set file functions/internal/_in_use.sql \set sha256 c8790fb5345e871914d116c638a4d307972084fb9bc5a1cac61f8abcf5a49908 \ir install/apply.sql
 \set file functions/internal/_is_copy.sql \set sha256 a16d5c03b1f76d519b8dd00c4238eb98c3b6a2739cb4328067abd00fe2e70bfd \ir install/apply.sql
+\set file functions/internal/_is_current.sql \set sha256 c1fa5024be18f4664345ec18f3c542a97bba03aa8836a685eaeb23b1505fb0bd \ir install/apply.sql
 \set file functions/internal/_is_expired.sql \set sha256 b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12 \ir install/apply.sql
 \set file functions/internal/_is_external.sql \set sha256 5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b \ir install/apply.sql
 \set file functions/internal/_is_limited.sql \set sha256 52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566 \ir install/apply.sql
+\set file functions/internal/_is_person.sql \set sha256 00898cd347a1f3055c12990aee54081ab201ab647db5567fe1ae5eab11cfce39 \ir install/apply.sql
 \set file functions/internal/_is_short.sql \set sha256 15d04d7db6744274e43792fa086c9aa72701296182ab8938595601ba8030baf7 \ir install/apply.sql
 \set file functions/internal/_is_small.sql \set sha256 3a80547cfbbd73688ce0ff181fc08471d564f9beea2901fd49eadfaa0d6e1b5b \ir install/apply.sql
 \set file functions/internal/_is_weighed.sql \set sha256 aa0bc8479853b3f7fbd13a2af918058a4b2095cc46366ce083423badf79afb71 \ir install/apply.sql
@@ -131,6 +144,8 @@
 \set file functions/internal/_known_usd.sql \set sha256 7f10d9efbeb394c4d036484e1fb2faa54ec20067ffd541bdcf7c8ed574a74ff3 \ir install/apply.sql
 \set file functions/internal/_last_minute.sql \set sha256 602aea63544344058cec050d456dac64fe22b5b8b6daf9495f3aad282d43e98b \ir install/apply.sql
 \set file functions/internal/_last_refusal.sql \set sha256 a35fcd0d9407232bc6ca3c1b57706f8df63add61a4f0707842ca04be188de486 \ir install/apply.sql
+\set file functions/internal/_launcher_faults.sql \set sha256 68028f9980bc6944ab9800dd73343fca98b4a7397d5cb153cd7f0086b34571a1 \ir install/apply.sql
+\set file functions/internal/_launcher_words.sql \set sha256 f553d11f2998763f0d7760276131e77e3f2d16161a627fe1a0baaa234a3fb4a0 \ir install/apply.sql
 \set file functions/internal/_learned.sql \set sha256 79f99802817248d38b6ad189e1284c93bb27d91dcdd34a334bfd01e8514d47df \ir install/apply.sql
 \set file functions/internal/_leave_room.sql \set sha256 6e012fbbc5b7f61daa339c8fff0ae02cf672aff91a5ca0d0b67ffc3bba43551d \ir install/apply.sql
 \set file functions/internal/_levels.sql \set sha256 8679dfb0a58ae6df64599eeb460c795171291b4a674084ca890f11cb3dc84257 \ir install/apply.sql
@@ -147,7 +162,7 @@
 \set file functions/internal/_lock_open_upload.sql \set sha256 90e8401c1149e9923a7cb2119185bae3a591e6d0cffeb572a633a890a89c35de \ir install/apply.sql
 \set file functions/internal/_lock_quotas.sql \set sha256 cc76e52192d82bb1861f9a6e6d6c99965a2e583eb168e8fdd63b4f594a4389ed \ir install/apply.sql
 \set file functions/internal/_lock_tasks.sql \set sha256 1bb59ed43fc4a526ebc6360901fbccf3e9b9c0fe92e791a235dcbb1d2e861a71 \ir install/apply.sql
-\set file functions/internal/_lock_upload.sql \set sha256 e7c8cc94cd39155ca367b1db5c2b3777ad24a33c95226cd603009a7206e35d42 \ir install/apply.sql
+\set file functions/internal/_lock_upload.sql \set sha256 ce64f17ca812a8d2f5649353af7560ddf59ceca63071f93611259d2fcca7f343 \ir install/apply.sql
 \set file functions/internal/_look_again_at.sql \set sha256 5522b8fb4ad3ccd769e1863ae275332b497039387ce45d8532c6acb6351d12dd \ir install/apply.sql
 \set file functions/internal/_lowered.sql \set sha256 01f4c6b016366973edb35b75bb5e0a0a00ec872b7339f3a8c35f626c88aac944 \ir install/apply.sql
 \set file functions/internal/_match_keys.sql \set sha256 c10bf1077ec8cc4237b0ac0014b744421a4ba41dcb12708e309d6e235367e8a6 \ir install/apply.sql
@@ -173,22 +188,24 @@
 \set file functions/internal/_open_tasks.sql \set sha256 ef7428d7903db5835943021fa25b9a0e2667ab212a3ac7fc5cb261db7d939538 \ir install/apply.sql
 \set file functions/internal/_outlook_words.sql \set sha256 3daf9c82ea82836c5de6793a7b0c1f175f19e107217dea5f4d1e937f1a4b97a9 \ir install/apply.sql
 \set file functions/internal/_output_share.sql \set sha256 97a9fbd3b8e945476613fa808fae4d7ad2c6877e5771195c2b4b2494e4b5b89a \ir install/apply.sql
-\set file functions/internal/_own_batch.sql \set sha256 1fb811bbf1cd32dde3a12a05dec0cfa6bfafd07ea42f667f984b4539833f2cf1 \ir install/apply.sql
+\set file functions/internal/_own_batch.sql \set sha256 651f71253cc72c106d2f621aa60dc58e99f564d79dac24eaca28030f9b7c210a \ir install/apply.sql
 \set file functions/internal/_page_of_attempts.sql \set sha256 9b55d008a3b52aa6a47e3ea14b9d60195615b2a6097864bd067be08e92e87cf6 \ir install/apply.sql
 \set file functions/internal/_page_of_tasks.sql \set sha256 88b1cf2c6d3d89428a024cdcf706816116099c8264bd4a164a603a0b3b39c42a \ir install/apply.sql
 \set file functions/internal/_parse_limit.sql \set sha256 cb5b4ca20ffa6a16c07aa7d89f96ae08eec48c023d44d34608c3da4a0708db0d \ir install/apply.sql
 \set file functions/internal/_parse_limits.sql \set sha256 a0b05483ed8fe3c7320991299cbd1c3bc9b2b51b2b1bd03d66ff487a8a4c673f \ir install/apply.sql
 \set file functions/internal/_parse_period.sql \set sha256 75114248241eb4454f4c5b0b527d8c1bfe4b864aee859c74eba5d69641767c56 \ir install/apply.sql
-\set file functions/internal/_parse_records.sql \set sha256 24d6c7b23aeb159cd09b5f2b729d13b7501fe73dd9246294de39ea1beff2080b \ir install/apply.sql
+\set file functions/internal/_parse_records.sql \set sha256 67c07d38cdf864ca25422bff9209770d2386d9fdaa646f8869cdd45907c4af76 \ir install/apply.sql
 \set file functions/internal/_parse_task.sql \set sha256 0dec44762b7c7c22766869747971bc7278e113e9e9f370310d958408f59f10b8 \ir install/apply.sql
 \set file functions/internal/_parse_usage.sql \set sha256 6c8dbbd59b059e4fc8193755426fce349655045f2a19c5e12414b7816a9a500a \ir install/apply.sql
 \set file functions/internal/_passes.sql \set sha256 970340f98061a565ba327d6639a83acf9705b501787d29f5bf75a1cbfe498e51 \ir install/apply.sql
 \set file functions/internal/_passing.sql \set sha256 f442d19ae9883d4c5369ca5911ce26765a61e0e71dcb35b78f07e1de2fd4d493 \ir install/apply.sql
 \set file functions/internal/_pause.sql \set sha256 3eed227d268c0d148cc033efd816a8e9e0dec2410a2134a809d5cfae7965ed60 \ir install/apply.sql
+\set file functions/internal/_pause_words.sql \set sha256 0e4d824bc6f64b7926b554a775b143d4d7e84b282cc1025a32522d4966fdd18d \ir install/apply.sql
 \set file functions/internal/_pay.sql \set sha256 bbed138b63d3e7412682dbfc55ecc8e829ef2f383b24bac73c34f083524784e5 \ir install/apply.sql
 \set file functions/internal/_period_words.sql \set sha256 00f6d8841498d814bd39b2e9788b3673cbf02fc5ea2cc70a11c7b29ec133f74c \ir install/apply.sql
 \set file functions/internal/_pick.sql \set sha256 b59487d94e5c83f2195eefadcbbdadf7b6e2c9d511e8898699b44d53d6d4ef6a \ir install/apply.sql
 \set file functions/internal/_place_in_line.sql \set sha256 51274a8fdb8aa68f1c126574369d414b6cfecb3168d56bb436340273298c851f \ir install/apply.sql
+\set file functions/internal/_points_of_slots.sql \set sha256 9ddec71dc21639ba7d9445c3bb66473ef25802fa7babcc36a4da61857c0c0a38 \ir install/apply.sql
 \set file functions/internal/_price_call.sql \set sha256 e5a913cf3464418c31f8040579d0e858610e7c2616426464ef8685431031ef7c \ir install/apply.sql
 \set file functions/internal/_projected_rooms.sql \set sha256 a94c51ca6e77b4503f69e5193b4dd2705c9e9b450173a2c8c296777f13ad570f \ir install/apply.sql
 \set file functions/internal/_projected_usd.sql \set sha256 5b9491e6a99ec665f1f3bed66fccc995beafde10b565cd1bce67f84a68f9d357 \ir install/apply.sql
@@ -204,9 +221,10 @@
 \set file functions/internal/_refuse.sql \set sha256 2ceb0c1021ae03892f76f27e0953655d9a11773c163bab6934e2f50972dc5c5e \ir install/apply.sql
 \set file functions/internal/_remaining.sql \set sha256 8eac83bfffc6b1d476ab40028d48dc1b0fe362b725de84d637a23d6ece8d1d61 \ir install/apply.sql
 \set file functions/internal/_reopen_uploads.sql \set sha256 6dcb912f21a301f99005000456420c06787181bb4f4c738d9242402f02f39731 \ir install/apply.sql
-\set file functions/internal/_report.sql \set sha256 cf008159bc9b0b7f1e3751137d3f57ff5162fd8bbc36432c6b3db7fa9c3b31e4 \ir install/apply.sql
+\set file functions/internal/_report.sql \set sha256 161c69cfc7a78d591cfd65bba4ff5ea75fe18675912e3b8047674bc2958e3f12 \ir install/apply.sql
 \set file functions/internal/_report_effect.sql \set sha256 cca44a142ef57021fdf342fdc6938e9e5fe07ce7b00f7c537051b23118e1be7d \ir install/apply.sql
 \set file functions/internal/_report_event.sql \set sha256 79d68a18daf0437a3ef00dca30b153b08d5294f1de65fbe8075c9944a77e01ad \ir install/apply.sql
+\set file functions/internal/_report_of_slots.sql \set sha256 951ce5c5da64c3a950c71496e3bcb71b97275daa0d2dae3e5b82bb88025a3c74 \ir install/apply.sql
 \set file functions/internal/_request_burst.sql \set sha256 834425b19d5ad6045d10bdaf99098f63703793fe3101767d72d9b80a32b2d72a \ir install/apply.sql
 \set file functions/internal/_require_agent_definition.sql \set sha256 361490cd1f0648a23d24eec6092f1c9c78d5840f9cb3adc7c953ac500aaadf9c \ir install/apply.sql
 \set file functions/internal/_require_agents.sql \set sha256 da67b2a489d1c7c28044aeb80024d325b9b6a890b67f3ab5f2baca6f016ca8b8 \ir install/apply.sql
@@ -229,8 +247,8 @@
 \set file functions/internal/_retry.sql \set sha256 bff06ab1f9a236d601a2c5c44f1b275a62634b173921eedca83d47ac89d88280 \ir install/apply.sql
 \set file functions/internal/_room.sql \set sha256 2a31a9f137915cb6cf248047efb75313b6eff7a51af733216052834427f4b782 \ir install/apply.sql
 \set file functions/internal/_rule_words.sql \set sha256 48de85b12338bad78d9c0d60ab5d9ae4e78f356781fc3d7afe6c7749fd6e054c \ir install/apply.sql
-\set file functions/internal/_run_outcome.sql \set sha256 79d6d17f61facbb23fbaec4fb5baeba17ce0b756ab45e298a08218d965a6a7cc \ir install/apply.sql
-\set file functions/internal/_run_words.sql \set sha256 59e56519f3b5b917db7da39a8229b2625aea28d1644b39bafd4c0df3917cef90 \ir install/apply.sql
+\set file functions/internal/_run_outcome.sql \set sha256 9cb5900fe15be4c64ebe701c1accce7e7d8c4ee636178f99b21acd4b162ec2a1 \ir install/apply.sql
+\set file functions/internal/_run_words.sql \set sha256 1c79e5b3ec55129a9707ff858151b2aa3c219e8ee3ddb767492968085dc13670 \ir install/apply.sql
 \set file functions/internal/_search_tasks.sql \set sha256 3fe4134b5d2c251c36e53428025fcd33473b6942284d08d5e40440a2e00f4797 \ir install/apply.sql
 \set file functions/internal/_seen.sql \set sha256 2add6c3f77f4884d21fd0852188ba48bc02172fba510a4848c49e6ae8c0b4217 \ir install/apply.sql
 \set file functions/internal/_set_budget.sql \set sha256 7a747f18bfedb79091f2ca55993e93161bea9733585e24c9c68b94c9ce088da4 \ir install/apply.sql
@@ -261,18 +279,19 @@
 \set file functions/internal/_task_use.sql \set sha256 9683d8e469b44ecc386ffef59f66499e23e94301eb3e41a9ae9e56e68ae6589f \ir install/apply.sql
 \set file functions/internal/_throttle.sql \set sha256 43367143c176449b3fd01e62ab464c92db1e8a1b1cc15fabf01e84d4ba2ba061 \ir install/apply.sql
 \set file functions/internal/_throttled_by.sql \set sha256 860c2ccd2609392a5761d8875d21f8fcacebd7746f1fa90e14f746f3afc6173f \ir install/apply.sql
-\set file functions/internal/_time_at.sql \set sha256 7b8679af1190be4a27487610ff378d493e610a05b13bf484e8a58211124c5f36 \ir install/apply.sql
+\set file functions/internal/_time_at.sql \set sha256 efa2930ab03b8bb59e7747b0048b71a32ba617039d93dfedf27576391f3b0311 \ir install/apply.sql
 \set file functions/internal/_time_place.sql \set sha256 7286603ae42183f172eed5af804e912bfccc869f666bd8b71c844335b6101975 \ir install/apply.sql
 \set file functions/internal/_token_burst.sql \set sha256 c8d15de5e741c26a04f5f847025cc2146e06a6128188567f8421138cd36aa5aa \ir install/apply.sql
 \set file functions/internal/_told.sql \set sha256 c17c893ab3d905b1d56f6b5687b8aea23928d358e04e3c92391f51f6d934e264 \ir install/apply.sql
 \set file functions/internal/_turn_cost.sql \set sha256 dd692319cfcea9e5d5c6c3a20d64b3a1a22f3add9e259c2805e8f95c8452276b \ir install/apply.sql
 \set file functions/internal/_turns.sql \set sha256 7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d \ir install/apply.sql
 \set file functions/internal/_upsert_rollups.sql \set sha256 d4c0f58a4ce33565e7c6e0a5e144d66ec7f8642b1045b25555aded7d496bcb4b \ir install/apply.sql
-\set file functions/internal/_usage_source.sql \set sha256 20bc427efcd2051091362353872ff58307004abc7c7ef9c4598c5e1b08ea9964 \ir install/apply.sql
+\set file functions/internal/_usage_source.sql \set sha256 5c2d6eb0803af258ae035ffcf162f69687a40ef71544d35136dd3c2307e80a04 \ir install/apply.sql
+\set file functions/internal/_usage_sources.sql \set sha256 68c5c1cbd503582fea31fb8d67ad0cd35150c3d683fffec98da73f4d94408a7b \ir install/apply.sql
 \set file functions/internal/_utc_day.sql \set sha256 e723bc7e3027aa2dc4abd4f1afc2de619730fb164fbbdf0b31e335673fd15505 \ir install/apply.sql
 \set file functions/internal/_waiting_priorities.sql \set sha256 48adae1f800195df14211eb2cdb48c36b5c87bb835293bce75a13f992488bfe5 \ir install/apply.sql
-\set file functions/internal/_waiting_reason.sql \set sha256 9a904f9b09b267ededc42f68eb525c549bea11f282269d444634659226895bae \ir install/apply.sql
-\set file functions/internal/_waiting_words.sql \set sha256 a791288653a0b81456bb75006850fe9d2fa5f8e8ed732f89d1478849f20520b0 \ir install/apply.sql
+\set file functions/internal/_waiting_reason.sql \set sha256 a9c198bff5935a77a96ec7a6dcd00dccab6c45f171d10144e61830e4e41a33c5 \ir install/apply.sql
+\set file functions/internal/_waiting_words.sql \set sha256 abdc1558eeaa15537b527bebabf0fb92dff772b48d258b7fd87b3abdf19041d3 \ir install/apply.sql
 \set file functions/internal/_waits_since.sql \set sha256 2e85106ba6e6ff1b1c02e2e4d59f5b8caddfe3f3b4f71deb48beb599c8df588f \ir install/apply.sql
 \set file functions/internal/_wake_due.sql \set sha256 d9690394da5ae40c7b0de0a1e34c2bb6c53bab9b9788e727e6d41f7eea252dd3 \ir install/apply.sql
 \set file functions/internal/_wanted_statuses.sql \set sha256 ec1eda4e27bd0c6241bfdada68563bbe533f74a15723566ecbd798fd46fba1db \ir install/apply.sql
@@ -282,33 +301,38 @@
 \set file functions/internal/_without_quotas.sql \set sha256 38e4057503fbdba4df84b469b2a91e136cbf2cfd7fca24247acd629241101828 \ir install/apply.sql
 
 -- functions/submitter
-\set file functions/submitter/batch_explanations.sql \set sha256 bdb72589009dc1ad861ffeefde0dbd47a78a014bd20f156fb98b9c37b6edb940 \ir install/apply.sql
-\set file functions/submitter/batch_outlook.sql \set sha256 385b702b414e8ccf6f66a0ea463e91cf0ac2defeeffc9129e704495d6ec4b1ce \ir install/apply.sql
+\set file functions/submitter/batch_explanations.sql \set sha256 c75e6981328f10160e25cbe1ffa328f134d2506982bc50ead20b584bdea3789f \ir install/apply.sql
+\set file functions/submitter/batch_outlook.sql \set sha256 31b38b58657d19f7301c8ceb64f7344719de5f020c4b6b31c1bf52aa79dfc12d \ir install/apply.sql
 \set file functions/submitter/batch_results.sql \set sha256 b1f51c6a6593d188a8fc428121deaee8fc899389de9e8f94bddab25dffa0925a \ir install/apply.sql
 \set file functions/submitter/batch_tasks.sql \set sha256 da1a8831addb978582cf6383c4d1e6a002ee6f00458f3865249e71fb74d7e508 \ir install/apply.sql
+\set file functions/submitter/batch_tasks_by_confidence.sql \set sha256 03151c8d5dcea02d624f13ea5afce0505a8d34021cace1ca61db95fcf48d7e9b \ir install/apply.sql
 \set file functions/submitter/cancel_batch.sql \set sha256 9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2 \ir install/apply.sql
 \set file functions/submitter/drop_upload.sql \set sha256 5a52aa2930916e822798232c7ba0bfbfc3aa8b97f24da5655a4db2d00a0c3f0b \ir install/apply.sql
 \set file functions/submitter/enqueue.sql \set sha256 fc5460563e221c5463b40f99b1799ef202fc17d1fcbc670816f8ff84b7efac2c \ir install/apply.sql
 \set file functions/submitter/enqueue_many.sql \set sha256 09a2235334a9325884f37f2100cade240cd9123714dc1db059a2cd46ddbf6a8b \ir install/apply.sql
 \set file functions/submitter/finish_upload.sql \set sha256 7b267d6e7296e2b1d490f1a2b26f9bf51958e3ef1fe12115d1d76113d23397dd \ir install/apply.sql
-\set file functions/submitter/list_uploads.sql \set sha256 763fcabc14fa1c3aa56544a92e0f4269d45cb870890361fc8360a23dadd6d675 \ir install/apply.sql
+\set file functions/submitter/list_uploads.sql \set sha256 f8c251a58ab8f3997201fb291a182826aaec9dc9fed2d3f8a5f136ef48224eb7 \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 58aaa9c7c6269bb5cac1f4e49f5f1ff30bc386b598557e349bdd6ecefda918a1 \ir install/apply.sql
 \set file functions/submitter/open_upload.sql \set sha256 1e4f415c0092c7c4e011a02e960400b35ec07b73deac33a7c9499173de218fb9 \ir install/apply.sql
-\set file functions/submitter/own_batches.sql \set sha256 3523ec2c4f57d4089f6fc146ad5ab2f1519123ce1d6a51970b698dc606269cb7 \ir install/apply.sql
+\set file functions/submitter/own_batches.sql \set sha256 b8aa5029ddb9bb4b290594b88df97ba171ebdc2d5097de1b3c7b2c8f3d35277d \ir install/apply.sql
+\set file functions/submitter/registered_agents.sql \set sha256 a8ca12498ed405c92d6dc3f6892b32e6c021d9ce0afd2eb074cd67ef16c76d9d \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
 \set file functions/submitter/submit_uploads.sql \set sha256 d9d6285ac5e0674256c8bc7fa533f2fb7d7e57106b40b79056da2ab6b867ed19 \ir install/apply.sql
 
 -- functions/worker
 \set file functions/worker/adopt.sql \set sha256 4020a054c4bb3024fe404786a7b45c30072cec8cbc0bddde3ee663a371912409 \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 20bc1effd78446190a5c1b26fd5a58cfc0c5bbf47143a65aa3231e1eb46b5008 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 9784c1c5d9f62c0cb0fd3fed686b840a973434173aa9439ae370524e0dd3d263 \ir install/apply.sql
+\set file functions/worker/observe_launcher.sql \set sha256 5011a7d0a9b967acabfe59b8e02c178ccc09afd3137afa7cb0b6813b108dcd34 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 41255d02b3e7646142cbd6ce74fd850e707eff1136d5e3b8b12e24ae6bbe472e \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
+\set file functions/worker/recover_claims.sql \set sha256 d571c2f097180c55a06992a81144ac80ff34e595594320e39c282c491d52ffd7 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 bd298d744d00c8f11279f86e3338e905f5d27f686dc090c2a1cdbd1402fca4b3 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc \ir install/apply.sql
 \set file functions/worker/runs_to_cancel.sql \set sha256 93d9491bc167c42b5b6e2473281519e3582140e2e925ab59d039d19ad459a52f \ir install/apply.sql
-\set file functions/worker/sweep.sql \set sha256 8d51f6a695ea827439d25360e2630c392d40b28dfd87d100071e277fd96bf87d \ir install/apply.sql
+\set file functions/worker/sweep.sql \set sha256 9d34618aa4653a094517fabbbeb4979c57e431bb551d5488a0be721eb457fc02 \ir install/apply.sql
 
 -- functions/agent
+\set file functions/agent/begin_attempt.sql \set sha256 18dd6cc62f05b54820dc93ae01ce039802681e9132d6abdad05372ed3ecc9903 \ir install/apply.sql
 \set file functions/agent/callback.sql \set sha256 3976b3b19df5538d0c61c0ce411a4405bae5ceee05766c6bb9f71132034b5f66 \ir install/apply.sql
 \set file functions/agent/complete.sql \set sha256 0ab8514fc796b59d6793bd842b00135abe0667d2e7dd4d7c52b12ae3bae32a02 \ir install/apply.sql
 \set file functions/agent/complete_many.sql \set sha256 11ff8fa50e76346648f74a98638451988b3b1e2841831e93fa0afeece2159f79 \ir install/apply.sql
@@ -334,40 +358,49 @@
 \set file functions/operator/retry.sql \set sha256 eebedeaffb36fc9ca4386539eb4b58e5a08f81e20ac860b58f118a8a2adaaf8f \ir install/apply.sql
 
 -- functions/viewer
+\set file functions/viewer/agent_names.sql \set sha256 a41a9ba4ae60dd6bbc2c1869746f78bae9a3f6e709da8242086ab9978c88a9a7 \ir install/apply.sql
 \set file functions/viewer/agent_status.sql \set sha256 4b37851aff4056bdcf07032ba217837b185096f1e337ac7661c88c4d7797813f \ir install/apply.sql
 \set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
-\set file functions/viewer/cost_by.sql \set sha256 008306a027c893b4e80302979a48b25b094ace2740f527523bb78839a26e117e \ir install/apply.sql
+\set file functions/viewer/cost_by.sql \set sha256 f6ee4280ed377dd8245b9b9dc76f9b67c4dae393f9c1e7fc0a1e66081e3e457d \ir install/apply.sql
+\set file functions/viewer/cost_sources.sql \set sha256 2b6fced99b607134151a5c6fbc10180d819c9441c8ef77c1f0c7c67192569647 \ir install/apply.sql
+\set file functions/viewer/cost_summary.sql \set sha256 ccff8ee270ccfefb83c74141de69096f9d2c12a7b5c9eb356165454ee2095472 \ir install/apply.sql
 \set file functions/viewer/count_matching.sql \set sha256 20292184c360fa2094a35f44db03e44bcef40844bd3fd3d4c3365e39edac26ed \ir install/apply.sql
+\set file functions/viewer/customer_costs.sql \set sha256 135792f208c7ac9a99aab785622ea3c1589e4229910431dd9e81546f39051b17 \ir install/apply.sql
 \set file functions/viewer/customer_status.sql \set sha256 6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6 \ir install/apply.sql
-\set file functions/viewer/explain_task.sql \set sha256 1064f59e787b83b19c482da003eb095739adefca43546157cc4ead6c9afa030c \ir install/apply.sql
-\set file functions/viewer/health.sql \set sha256 0dfd2a8a90797542bab71751d0ff6160d2553dedbc8d1853f6596e5d6918c7c1 \ir install/apply.sql
+\set file functions/viewer/explain_task.sql \set sha256 38262c46d8d3b55823c709cf408e7be9a7a4c85e443f20c6756dc028cb3bd5d4 \ir install/apply.sql
+\set file functions/viewer/health.sql \set sha256 6cd0641280c0342b88064b6eb15d0dd7b2429a6710422fb9c3f2c4e2f35ed9b7 \ir install/apply.sql
 \set file functions/viewer/list_attempts.sql \set sha256 85d089c0b1f99d60b74ea4e729152c4f3399dbcc80a35200a152e9fcaf91e9a8 \ir install/apply.sql
 \set file functions/viewer/list_audit.sql \set sha256 c956681e6785f324c4d9e9a962abdbf5a073d689c3883ab81cbc67e1a3f2b1e6 \ir install/apply.sql
 \set file functions/viewer/list_batches.sql \set sha256 8b989c1dcc6eb18543900b81ed1e8c050c34fab208c29753d360540d1de9d03b \ir install/apply.sql
+\set file functions/viewer/list_compute_sources.sql \set sha256 16dd1a6dd9e9ed5ea22ae49481168fe66f11e8d0e90eac2611e964d67726668b \ir install/apply.sql
 \set file functions/viewer/list_prices.sql \set sha256 61ab1d0f1fd679944412a47db70259067df003be318644ddfdab6a9f16e755ec \ir install/apply.sql
 \set file functions/viewer/list_tasks.sql \set sha256 c037ac5471324135d6fb379fbab37103e83f51418546fd38de696197c5fbdda3 \ir install/apply.sql
-\set file functions/viewer/metric_series.sql \set sha256 d8a3aeff994cd141f38b9c271aa3cae5a20578129e02a490152fb6e2a2cd3e6e \ir install/apply.sql
-\set file functions/viewer/metrics.sql \set sha256 b5ac19a0b5eddd253bbc27dfbd208daffa891dd2b232b31ed174df74651b4992 \ir install/apply.sql
+\set file functions/viewer/metric_series.sql \set sha256 360b9c3ada7574394016cf4b454a4831fa74178fe78b84f1df872bdcedbdcd65 \ir install/apply.sql
+\set file functions/viewer/metrics.sql \set sha256 6afc9c24fccb74e6a8f76604590f6e163402a7ccfffe49d09d942a6bcab62912 \ir install/apply.sql
 \set file functions/viewer/monitoring.sql \set sha256 3abbed09d8974a74c5494717d6c12608601569fc8facd4debee1c18572ac6af1 \ir install/apply.sql
 \set file functions/viewer/quota_status.sql \set sha256 e205f16df9581da44fd0004ba2996c4c4b54ad2c056520636a9708592e8acdfb \ir install/apply.sql
 \set file functions/viewer/schema_version.sql \set sha256 f451f0971e84e14822f60ff1b0e39b4ea6641d73f1114d518675eaec53ede4c4 \ir install/apply.sql
 \set file functions/viewer/server_time.sql \set sha256 0f5e4990a8b04d9c7f4865c6c6617474d0f70ae3750d91abb4cbfdbc808c21bf \ir install/apply.sql
+\set file functions/viewer/shared_costs.sql \set sha256 23a7a66880430e204a5d66ba11a76cd6a8470ed01c316d8568ef2a9af0d0ab76 \ir install/apply.sql
 \set file functions/viewer/table_sizes.sql \set sha256 b11b9097032ecfd0f7db5e172a32d1788dea555bb95889427a8e69d04f41458b \ir install/apply.sql
 \set file functions/viewer/task_counts.sql \set sha256 f260bbd3778ec11d21ea5d7d38bbdc324d9a5f66d8c35912797cd08b4d2a901c \ir install/apply.sql
-\set file functions/viewer/task_detail.sql \set sha256 6e5f6273d66487b8863626a8b284ddb5013ec5a7d4059c15063c4ca4490ca4ea \ir install/apply.sql
+\set file functions/viewer/task_detail.sql \set sha256 b9efa1460c24917dec4fdcd6609ea0b616cf75b8d07edb55571a7cfb92bc61db \ir install/apply.sql
 
 -- functions/reader
 \set file functions/reader/read_batch_explanations.sql \set sha256 7b9d0d8156fe6cf4af032930bd1f0b84bfa5ceaaf40875f0bc8da8e9b527c715 \ir install/apply.sql
 \set file functions/reader/read_batch_outlook.sql \set sha256 5f68442f9ef6a04cdb6f6c2abb94089dabd3779d996013d82ba4e07b11ac0690 \ir install/apply.sql
 \set file functions/reader/read_batch_results.sql \set sha256 e472ff910e95ddbaca28ea2b6dc55a425d3988b7961e35715813e28c3a88f053 \ir install/apply.sql
 \set file functions/reader/read_batch_tasks.sql \set sha256 ccda7d8e9dbb55b2cb0a68f83dbc3f7bf9aed0baf11c70b82ee3257e9d3d7121 \ir install/apply.sql
+\set file functions/reader/read_batch_tasks_by_confidence.sql \set sha256 8d277786b738d68d22593a7699ad069502a8ebcae74cc0a0ea70ec0995cd4b6e \ir install/apply.sql
 \set file functions/reader/task_result.sql \set sha256 c6d7748297226f79a170d35090dbb52466db5d9abb59128fcf53ca2214c2810f \ir install/apply.sql
 
 -- functions/upkeep
 \set file functions/upkeep/announcement_sent.sql \set sha256 71814fcc26c23e6d73baee4ab203d5cacc8e20d1d29e3eed22461ddec89c6e19 \ir install/apply.sql
 \set file functions/upkeep/attempts_to_cost.sql \set sha256 5b9c55d98cda530d2cc8ba49c07a45bb2411b81068506562111e4ac8e76a00a8 \ir install/apply.sql
+\set file functions/upkeep/begin_bill.sql \set sha256 fa4c50b41034179b2da3f571970b18303ff39534b8babfd1e6bb2b59d897ffe9 \ir install/apply.sql
 \set file functions/upkeep/collect_announcements.sql \set sha256 a9a995f15fb9a9c9d47320d7e7dfe7bd6734b20fccf923778b50a5abd51c62a1 \ir install/apply.sql
-\set file functions/upkeep/record_compute_usage.sql \set sha256 e5822180948e3f3858dfb36a449b6e2bb37bc7dc4648f56337d7faf9363a56e4 \ir install/apply.sql
+\set file functions/upkeep/record_compute_usage.sql \set sha256 ba48b538b8df078cdb33d125d354a628569c9d91d6b102c074e7cedb8e2f48a1 \ir install/apply.sql
+\set file functions/upkeep/runs_to_bill.sql \set sha256 cb6ef26b4b003701140bcd5282d0c5648492b648693eeed63fc992939c0c3f63 \ir install/apply.sql
 \set file functions/upkeep/uploads_cleaned.sql \set sha256 6c6bbe7042d47269d10ff8db3d85f74edb18abf747a52464ee04e842d204d048 \ir install/apply.sql
 \set file functions/upkeep/uploads_to_clean.sql \set sha256 31d74d3cdd6f6f5e1733881d8ac203cb17126b01344f6e9c333e11de71f092cd \ir install/apply.sql
 
@@ -378,6 +411,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 3d9e6655d36059f7259c0be9adb6beb3c9a162d3da1f1c6165f209773e576791 \ir install/apply.sql
+\set file grants.sql \set sha256 82493b13090fc70f755f4141878c39a1419fbd545aeb39d14919da886a6c2952 \ir install/apply.sql
 
 \ir install/finish.sql

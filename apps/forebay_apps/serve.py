@@ -37,6 +37,12 @@ class Server(uvicorn.Server):
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End what is being answered, and meanwhile what works beside the pages."""
+        for part in self._app.state.parts:
+            part.begin_stop()
+        await super().shutdown(sockets)
+
 
 def listening(host: str, port: int) -> socket.socket:
     """Return a socket that listens; port 0 takes a free one. Raises ServeError."""

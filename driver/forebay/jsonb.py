@@ -2,12 +2,18 @@
 
 import json
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from forebay.errors import InvalidDocumentError
 
 REPLACEMENT = "\ufffd"
+MOST_LEVELS = 1000
+"""How deep lists and objects may be in each other for what is wrong in them to be mended."""
+
+NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+"""A NUL in JSON text: not the letters u0000 after a backslash, which is written as two."""
 
 
 def dump(name: str, value: Any) -> str:
@@ -20,9 +26,11 @@ def dump(name: str, value: Any) -> str:
             f"{name} holds half of a surrogate pair (U+{ord(error.object[error.start]):04X}),"
             " which is not text: remove it."
         ) from None
-    except (TypeError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise InvalidDocumentError(f"{name} is nested too deep.") from None
+    except (TypeError, ValueError) as error:
         raise InvalidDocumentError(f"{name} is not JSON: {error}.") from error
-    if "\\u0000" in text and _holds_nul(value):
+    if "\\u0000" in text and NUL.search(text):
         raise InvalidDocumentError(f"{name} holds a NUL character, which Postgres cannot store.")
     return text
 
@@ -38,8 +46,8 @@ def dump_safe(name: str, value: Any) -> str:
     except InvalidDocumentError:
         try:
             sound = mended(value)
-        except RecursionError as error:
-            raise InvalidDocumentError(f"{name} is not JSON: it is nested too deep.") from error
+        except RecursionError:
+            raise InvalidDocumentError(f"{name} is nested too deep.") from None
         return dump(name, sound)
 
 
@@ -48,23 +56,29 @@ def dump_all_safe(name: str, values: Sequence[Any]) -> list[str]:
     return [dump_safe(f"{name}[{place}]", value) for place, value in enumerate(values, 1)]
 
 
-def _holds_nul(value: Any) -> bool:
-    """Tell a NUL from a backslash that happens to stand before the letters u0000."""
-    match value:
-        case str():
-            return "\0" in value
-        case dict():
-            return any(_holds_nul(part) for pair in value.items() for part in pair)
-        case list() | tuple():
-            return any(map(_holds_nul, value))
-    return False
-
-
 def mended(value: Any) -> Any:
     """Return value with what Postgres cannot store replaced, at any depth and in keys too.
 
     NUL and half surrogate pairs become U+FFFD; NaN and the infinities become None. Raises
-    RecursionError for what is nested too deep.
+    RecursionError for what is nested more than MOST_LEVELS deep, or holds itself.
+    """
+    whole = [_mended(value)]
+    left: list[tuple[Any, int]] = [(whole, 0)]  # copies whose parts are the originals', and levels
+    while left:
+        parts, level = left.pop()
+        if level > MOST_LEVELS:
+            raise RecursionError("nested too deep")
+        for place, part in parts.items() if isinstance(parts, dict) else enumerate(parts):
+            parts[place] = copy = _mended(part)
+            if isinstance(copy, dict | list):
+                left.append((copy, level + 1))
+    return whole[0]
+
+
+def _mended(value: Any) -> Any:
+    """Return a text, a number or a key mended; of a list or object a copy, its parts as they are.
+
+    A tuple becomes a list.
     """
     match value:
         case str():
@@ -73,10 +87,14 @@ def mended(value: Any) -> Any:
         case float():
             return value if math.isfinite(value) else None
         case dict():
-            return {mended(key): mended(part) for key, part in value.items()}
+            return {_key(key): part for key, part in value.items()}
         case list() | tuple():
-            return [mended(part) for part in value]
+            return list(value)
     return value
+
+
+def _key(key: Any) -> Any:
+    return _mended(key) if isinstance(key, str | float) else key
 
 
 def size(value: Any) -> int:

@@ -23,7 +23,7 @@ WORK = "forebay_work"
 CHANGES = "forebay_changes"
 APPLICATION_NAME = "forebay listener"
 PROBE_SECONDS = 2.0  # a notification to oneself that takes longer counts as lost
-BACKOFF = (0.2, 30.0)  # seconds between tries to connect, first and longest
+BACKOFF = (0.25, 2.0)  # seconds between tries to connect, first and longest: pages wait for it
 LOOK_EVERY = 0.5  # seconds: how soon `stop` is noticed
 
 

@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from forebay.errors import MissingSettingError, SettingError
 
@@ -77,6 +78,27 @@ def _of_the_app(environment: Mapping[str, str]) -> str:
     """Return the URL of the database that a Databricks app was given, if it was."""
     endpoint = text(environment, "LAKEBASE_ENDPOINT")
     return f"lakebase:{endpoint}" if endpoint and text(environment, "DATABRICKS_APP_NAME") else ""
+def address(environment: Mapping[str, str], name: str) -> str:
+    """Return the http(s) address that a variable is set to, or nothing; raise SettingError."""
+    said = text(environment, name)
+    if said and not _is_address(said):
+        raise SettingError(f"{name} is no address: set it to https://host/path.")
+    return said
+
+
+def is_plain(said: str) -> bool:
+    """Tell whether a text is of ASCII alone, without control characters."""
+    return said.isascii() and said.isprintable()
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        (parts.hostname or "").encode("idna")  # raises for a label that is empty or too long
+        is_whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return False
+    return bool(is_whole) and is_plain(url) and " " not in url
 
 
 def _embedded_server() -> str:

@@ -20,11 +20,10 @@ from http.client import HTTPException
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
 
 from forebay import jsonb
 from forebay.errors import MissingSettingError, SettingError
-from forebay.settings import text
+from forebay.settings import address, text
 
 SECRET_PREFIX = "whsec_"
 LEAST_SECRET = 16  # bytes
@@ -72,15 +71,13 @@ class Receiver:
         Raises SettingError for an address without a secret, for what is no address or secret, and
         where the package that signs is not installed.
         """
-        url = text(environment, url_name)
+        url = address(environment, url_name)
         if not url:
             return None
         if find_spec("standardwebhooks") is None:
             raise SettingError(
                 f"{url_name} needs more: install it with pip install standardwebhooks."
             )
-        if not _is_address(url):
-            raise SettingError(f"{url_name} is no address: set it to https://host/path.")
         secrets = read_secrets(environment, secrets_name)
         if not secrets:
             raise MissingSettingError(
@@ -151,14 +148,6 @@ def _is_secret(secret: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return secret.startswith(SECRET_PREFIX) and len(key) >= LEAST_SECRET
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

@@ -209,6 +209,19 @@ def test_either_secret_signs(
     assert http.post(PATH, content=body, headers=headers).status_code == 200
 
 
+@pytest.mark.parametrize("beside", ["junk", "v1,", "v1,a,b", "v1,\xff", "v1a,AAAA", ",", " "])
+def test_a_malformed_signature_takes_nothing_from_a_good_one(
+    http: httpx.Client, claim: Callable[..., ClaimedAttempt], beside: str
+) -> None:
+    """Before or after it, and whatever is wrong with it."""
+    body = json.dumps(event(claim(), result={})).encode()
+    headers = signed(body)
+    good = headers.pop("webhook-signature")
+    for said in (f"{beside} {good}", f"{good} {beside} {good}"):
+        given = {**headers, "webhook-signature": said.strip().encode("latin-1")}
+        assert http.post(PATH, content=body, headers=given).status_code == 200
+
+
 UNSIGNED: dict[str, tuple[dict[str, Any], dict[str, str | None], str]] = {
     "another secret": ({"secret": UNKNOWN_SECRET}, {}, "No matching signature"),
     "an old one": ({"late": 305}, {}, "too old"),
@@ -395,6 +408,18 @@ def test_what_postgres_cannot_store_is_mended(
         "c": [None, None],
         "d": 123456789012345678,
     }
+
+
+def test_what_is_deep_is_mended_too(
+    http: httpx.Client, claim: Callable[..., ClaimedAttempt], db: psycopg.Connection
+) -> None:
+    """A NUL in it, or the letters of its escape, gives no 500, which would be sent for ever."""
+    for text in (r"\u0000", r"\\u0000"):
+        one = claim()
+        deep = b'{"a":' * 900 + f'"{text}"'.encode() + b"}" * 900
+        ids = f'"task_id": {one.task_id}, "attempt_id": {one.attempt_id}'.encode()
+        body = b'{"type": "task.completed", "data": {' + ids + b', "result": ' + deep + b"}}"
+        assert post(http, body).json()["status"] == "completed"
 
 
 def test_size_is_limited(

@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from apps.support.processes import daemons
 from forebay.settings import DATABASE_URL
 from forebay_apps.orchestrator import daemon
 from forebay_apps.orchestrator.daemon import Supervisor
@@ -51,20 +52,6 @@ def orchestrator_process(
         process.wait()
         for pid in children:
             until(lambda pid=pid: not is_alive(pid), 20)
-
-
-def daemons(parent: int) -> list[int]:
-    """Return the process ids of the daemons that this process has started."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            stat = (folder / "stat").read_text().rsplit(")", 1)[1].split()
-            is_ours = int(stat[1]) == parent and stat[0] != "Z"
-            if is_ours and "--lifeline" in (folder / "cmdline").read_text():
-                found.append(int(folder.name))
-        except OSError:  # it has ended
-            continue
-    return found
 
 
 def test_sigterm_stops_both_and_the_tasks_go_back(

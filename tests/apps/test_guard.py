@@ -205,6 +205,38 @@ def test_a_proxy_names_the_person_and_nobody_else_does(serve_kit: ServeKit) -> N
         assert stranger.get("/").status_code == 401
 
 
+def test_a_stranger_is_told_why_nobody_is_known(serve_kit: ServeKit) -> None:
+    """Whoever sets up a proxy reads which of the two does not fit: the address or the header."""
+    wary = serve_kit(FOREBAY_LOGIN="proxy", FOREBAY_TRUSTED_PROXIES="10.0.0.1", **ALL)
+    with asking(wary) as proxy:
+        told = proxy.get("/mine", headers={"X-Forwarded-User": "root"}).text
+        assert "the address 127.0.0.1 is not in FOREBAY_TRUSTED_PROXIES" in told
+        assert "did not say who you are" not in told
+        assert "did not say who you are, in X-Forwarded-User" in proxy.get("/mine").text
+    trusting = serve_kit(FOREBAY_LOGIN="proxy", FOREBAY_TRUSTED_PROXIES="127.0.0.1", **ALL)
+    with asking(trusting) as proxy:
+        twice = httpx.Headers([("X-Forwarded-User", "root"), ("X-Forwarded-User", "vic")])
+        assert "came more than once" in proxy.get("/mine", headers=twice).text
+        assert "did not say who you are" in proxy.get("/mine").text
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-User", "X-Forwarded-Email"])
+def test_a_name_comes_in_utf8(serve_kit: ServeKit, header: str) -> None:
+    """As proxies send it; a name in another encoding is nobody's, not somebody else's."""
+    login = {"FOREBAY_LOGIN": "proxy", "FOREBAY_TRUSTED_PROXIES": "127.0.0.1"}
+    databricks = {"DATABRICKS_APP_NAME": "forebay"}
+    given = login if header == "X-Forwarded-User" else databricks
+    served = serve_kit(FOREBAY_ADMINS="josé,請求書", **given)
+    with asking(served) as app:
+        for name in ("josé", "JOSÉ", "請求書"):
+            said = app.get("/mine", headers=[(header.encode(), name.encode())])
+            assert f"{name.lower()}, admin" in said.text
+        for odd in ("josé".encode("latin-1"), b"\xff\xfe", b"jos\xc3"):
+            answer = app.get("/mine", headers=[(header.encode(), odd)])
+            assert answer.status_code == 401
+            assert f"{header} is not in UTF-8" in answer.text
+
+
 def test_with_passwords_no_header_names_anybody(door: Served) -> None:
     """There is one way to be known."""
     names = {"X-Forwarded-User": "root", "X-Forwarded-Email": "root", "Remote-User": "root"}
@@ -218,8 +250,9 @@ def test_databricks_names_the_person(serve_kit: ServeKit) -> None:
         DATABRICKS_APP_NAME="forebay", FOREBAY_VIEWERS="*", FOREBAY_ADMINS="a@b.example"
     )
     with asking(served) as app:
-        both = {"X-Forwarded-Email": "A@b.example", "X-Forwarded-User": "123"}
-        assert "A@b.example, admin" in app.get("/mine", headers=both).text
+        for mail in ("A@b.example", "a@B.EXAMPLE"):
+            both = {"X-Forwarded-Email": mail, "X-Forwarded-User": "123"}
+            assert "a@b.example, admin" in app.get("/mine", headers=both).text
         assert "123, viewer" in app.get("/mine", headers={"X-Forwarded-User": "123"}).text
         assert app.get("/mine").status_code == 401
 
@@ -247,6 +280,14 @@ def test_who_is_on_no_list_may_submit_and_no_more() -> None:
         ({"FOREBAY_LOGIN": "proxy"}, "FOREBAY_TRUSTED_PROXIES"),
         ({"FOREBAY_LOGIN": "proxy", "FOREBAY_TRUSTED_PROXIES": "a.b"}, "FOREBAY_TRUSTED_PROXIES"),
         ({"FOREBAY_LOGIN": "databricks"}, "DATABRICKS|Databricks"),
+        *(
+            ({"FOREBAY_LOGIN": "proxy", "FOREBAY_TRUSTED_PROXIES": said}, "holds every address")
+            for said in ("0.0.0.0/0", "10.0.0.1, ::/0", "128.0.0.0/1,10.0.0.5,0.0.0.0/1")
+        ),
+        *(
+            ({"FOREBAY_PROXY_USER_HEADER": said}, "FOREBAY_PROXY_USER_HEADER .* no name")
+            for said in ("X Bad: Header", "X-User:", "X-Usér", "a\nb")
+        ),
         ({"FOREBAY_SESSION_KEY": "short"}, "FOREBAY_SESSION_KEY"),
     ],
 )
@@ -267,3 +308,11 @@ def test_the_key_that_signs_sessions_is_made_once_and_kept_private(tmp_path: Pat
     assert first.session_key == again.session_key
     assert (tmp_path / "session.key").stat().st_mode & 0o777 == 0o600
     assert first.session_key not in repr(first)
+
+
+@pytest.mark.parametrize("held", ["", "\n", "short"])
+def test_a_file_without_a_key_signs_nothing(tmp_path: Path, held: str) -> None:
+    """Everybody could sign with the key that is empty."""
+    (tmp_path / "session.key").write_text(held)
+    with pytest.raises(SettingError, match=r"session\.key holds no key: remove it"):
+        WebSettings.read({"FOREBAY_HOME": str(tmp_path)})

@@ -12,12 +12,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.conftest import ClientOf, Serve, Visit
+from apps.support.browser import Complaints
 from apps.support.documents import ReadBatch
 from apps.support.screen import look
 from apps.support.serving import Served
 from apps.support.uploads import a_pdf, put, submit
 from conftest import Connect
 from forebay.calls import agent, operator, submitter, worker
+from forebay_apps.intake import batches
 
 RESULT = {
     "fields": {"kind": "invoice", "number": "RE-1", "total": "1190.00", "currency": "EUR"},
@@ -268,4 +270,72 @@ def test_a_large_batch_is_shown_a_page_at_a_time(
         seen.append(page.locator(".document-name").all_inner_texts())
     assert [len(names) for names in seen] == [100, 100, 50]
     assert [name for names in seen for name in names] == [f"{n}.pdf" for n in range(250)]
+    expect(page.locator(".documents-head")).to_contain_text("50 of 250 documents on this page")
     expect(page.get_by_role("link", name=re.compile("Next"))).to_have_count(0)
+    page.get_by_role("link", name="First", exact=True).click()
+    expect(page.locator(".documents-head")).to_contain_text("100 of 250 documents on this page")
+    look(page, "batch-large")
+
+
+def test_the_least_sure_come_first(
+    conn: psycopg.Connection,
+    intake: Served,
+    visit: Visit,
+    complaints: Complaints,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of those that are done, over all pages; it stands in the address, and leads on from each."""
+    complaints.expect("404")  # there are no files
+    monkeypatch.setattr(batches, "DOCUMENTS", 3)
+    operator.register_agent(conn, agent="parse_document", max_concurrent_tasks=9)
+    batch_id = submitter.open_batch(conn, name="some", owner="mila")
+    sure: list[float | None] = [0.9, None, 0.25, 0.9, 0]
+    tasks = [{"payload": {"name": f"{n}.pdf"}} for n in range(len(sure) + 1)]
+    submitter.enqueue_many(conn, agent="parse_document", tasks=tasks, batch_id=batch_id)
+    for confidence in sure:
+        agent.complete(conn, attempt_id=claim(conn), result=RESULT, confidence=confidence)
+    page = visit(intake, f"/batches/{batch_id}", "mila")
+    page.get_by_role("link", name="least sure first").click()
+    page.wait_for_url("**order=confidence")
+    names = page.locator(".document-name")
+    expect(names).to_have_text(["4.pdf", "2.pdf", "0.pdf"])
+    look(page, "batch-least-sure")
+    page.get_by_role("link", name="Next", exact=True).click()
+    expect(names).to_have_text(["3.pdf", "1.pdf"])
+    page.get_by_role("link", name="First", exact=True).click()
+    expect(names).to_have_text(["4.pdf", "2.pdf", "0.pdf"])
+    page.get_by_role("link", name="4.pdf").click()
+    page.get_by_role("link", name="Next document").click()
+    expect(page.locator("h1")).to_have_text("2.pdf")
+    page.get_by_role("link", name="some").click()
+    expect(names).to_have_text(["4.pdf", "2.pdf", "0.pdf"])
+
+
+def test_a_pause_is_told_without_its_reason(
+    conn: psycopg.Connection, intake: Served, visit: Visit, batch_id: int
+) -> None:
+    """Operators write it for each other; whatever part of a batch is shown."""
+    operator.pause_agent(conn, agent="parse_document", reason="acme has not paid", actor="oscar")
+    for query in ("", "?state=waiting", "?state=done"):
+        page = visit(intake, f"/batches/{batch_id}{query}", "mila")
+        expect(page.locator(".outlook-why")).to_have_text(
+            "Agent parse_document is paused until it is resumed."
+        )
+        assert "not paid" not in page.content()
+    page = visit(intake, f"/batches/{batch_id}", "mila")
+    page.locator(".document-name").first.click()
+    expect(page.locator(".found")).to_contain_text("is paused until it is resumed.")
+    assert "not paid" not in page.content()
+
+
+def test_a_person_is_the_same_in_capitals(conn: psycopg.Connection, serve: Serve) -> None:
+    """Batches are found under the name in any case, also those of before names were folded."""
+    app = serve("intake", FOREBAY_LOGIN="proxy", FOREBAY_TRUSTED_PROXIES="127.0.0.1")
+    submitter.open_batch(conn, name="Old one", owner="Sam@Example.org")
+    for name in ("SAM@example.org", "sam@example.org"):
+        headers = {"X-Forwarded-User": name}
+        answer = httpx.get(f"{app.url}/batches", headers=headers)
+        assert "Old one" in answer.text
+        path = re.search(r"/batches/\d+", answer.text)
+        assert path
+        assert httpx.get(app.url + path[0], headers=headers).status_code == 200

@@ -30,6 +30,7 @@ DAY = timedelta(days=1)
 @pytest.fixture
 def settings(tmp_path: Path) -> IntakeSettings:
     """Return intake's settings, with a storage root of the test's own."""
+    (tmp_path / "storage").mkdir()
     return IntakeSettings.read({"FOREBAY_STORAGE_ROOTS": str(tmp_path / "storage")})
 
 

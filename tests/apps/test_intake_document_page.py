@@ -240,7 +240,7 @@ def test_a_document_on_its_way_shows_what_was_found_when_it_is(
     (claimed,) = worker.dequeue(conn, worker="w", agents=["parse_document"])
     agent.report_progress(conn, attempt_id=claimed.attempt_id, done=0, total=1)
     expect(page.locator(".status")).to_have_text("Working")
-    expect(page.locator(".found")).to_contain_text("0 of 1 pages read")
+    expect(page.locator(".found")).to_contain_text("0 of 1 page read")
     look(page, "document-working")
     hostile = {
         "fields": {"seller": "<script>alert(1)</script>"},
@@ -277,3 +277,44 @@ def test_a_task_that_is_no_document_is_shown_all_the_same(
     assert mila.get(f"/batches/{batch_id}").text.count("Read") == len(claims)
     page = visit(intake, f"/batches/{batch_id}/documents/{claims[0].task_id}", "mila")
     expect(page.locator(".found")).to_contain_text("No field was found.")
+
+
+def test_what_is_left_out_is_said(conn: psycopg.Connection, intake: Served, visit: Visit) -> None:
+    """A page shows the beginning of what is long, and says where the rest is."""
+    operator.register_agent(conn, agent="other")
+    batch_id = submitter.open_batch(conn, name="long", owner="mila")
+    task_id = submitter.enqueue(conn, agent="other", payload={}, batch_id=batch_id)
+    (claimed,) = worker.dequeue(conn, worker="w", agents=["other"])
+    result = {
+        "text": "x" * 50_001,
+        "lines": [{"description": str(number)} for number in range(201)],
+        "tables": [{"page": 1, "rows": [["1"]] * 101}] + [{"page": 1, "rows": [["1"]]}] * 20,
+    }
+    agent.complete(conn, attempt_id=claimed.attempt_id, result=result)
+    page = visit(intake, f"/batches/{batch_id}/documents/{task_id}", "mila")
+    expect(page.get_by_text("the download has all")).to_have_text(
+        [
+            "The first 200 are shown; the download has all.",
+            "The first 100 rows are shown; the download has all.",
+            "The first 20 of 21 tables are shown; the download has all.",
+            "The first 50,000 characters are shown; the download has all.",
+        ]
+    )
+
+
+def test_when_all_pages_are_read_it_says_what_goes_on(
+    conn: psycopg.Connection, intake: Served, visit: Visit
+) -> None:
+    """Models are asked after that: the document does not stand still."""
+    operator.register_agent(conn, agent="parse_document")
+    (intake.storage / "a.pdf").write_bytes(a_pdf())
+    batch_id = submitter.open_batch(conn, name="one", owner="mila")
+    payload = {"document": "a.pdf", "name": "a.pdf"}
+    task_id = submitter.enqueue(conn, agent="parse_document", payload=payload, batch_id=batch_id)
+    (claimed,) = worker.dequeue(conn, worker="w", agents=["parse_document"])
+    agent.report_progress(conn, attempt_id=claimed.attempt_id, done=3, total=3)
+    page = visit(intake, f"/batches/{batch_id}/documents/{task_id}", "mila")
+    expect(page.locator(".found")).to_contain_text("All 3 pages are read, finding its fields")
+    look(page, "document-finding")
+    page.goto(f"{intake.url}/batches/{batch_id}")
+    expect(page.locator(".documents")).to_contain_text("All 3 pages are read, finding its fields")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,27 @@ import pytest
 
 from apps.support.uploads import a_pdf
 from forebay.errors import SettingError
-from forebay.rows import TaskExplanation
-from forebay.storage import StorageError
+from forebay.rows import BatchTask, TaskExplanation
+from forebay.storage import StorageError, prepare
 from forebay_apps.intake import pictures
-from forebay_apps.intake.naming import left, limit_words, name_of, why_words
+from forebay_apps.intake.naming import (
+    left,
+    name_of,
+    reading_words,
+    shown_name,
+    waiting_words,
+    why_words,
+)
 from forebay_apps.intake.pictures import NoPicture, Pictures
 from forebay_apps.intake.settings import IntakeSettings
+from forebay_apps.web.visible import visible
 
 
 def settings(folder: Path, **variables: str) -> IntakeSettings:
-    return IntakeSettings.read({"FOREBAY_HOME": str(folder), **variables})
+    """Return intake's settings as it starts with them."""
+    read = IntakeSettings.read({"FOREBAY_HOME": str(folder), **variables})
+    prepare(read.storages)
+    return read
 
 
 def test_what_is_not_set_has_a_default(tmp_path: Path) -> None:
@@ -104,21 +116,78 @@ def waits(reason: str, ahead: int | None = None) -> TaskExplanation:
     )
 
 
+def task(task_id: int, agent: str = "a", **values: Any) -> BatchTask:
+    """Return a document that waits, or what the values say."""
+    unknown: dict[str, Any] = dict.fromkeys(field.name for field in fields(BatchTask))
+    known = {"task_id": task_id, "agent": agent, "status": "enqueued", "payload": {}}
+    return BatchTask(**(unknown | known | values))
+
+
 def test_why_it_waits_is_said_to_those_who_sent_it() -> None:
-    """Not more than concerns them: why an agent is paused is for operators."""
+    """Not more than concerns them, else as the database says it."""
     said = [
         why_words(waits(reason, ahead))
         for reason, ahead in (
             *(("ready", 0), ("behind_others", 1), ("behind_others", 1200)),
-            *(("full", 1), ("paused", 0), ("tokens", 0)),
+            *(("full", 1), ("tokens", 0)),
         )
     ]
     assert said == [
         *("Next in line.", "In line, 1 before it.", "In line, 1,200 before it."),
-        *("Waits for a free place, 1 before it.", "Its agent is paused for now.", "month end"),
+        *("Waits for a free place, 1 before it.", "month end"),
     ]
-    assert limit_words("month end", [waits("ready"), waits("paused")]) == said[4]
-    assert limit_words("a limit", [waits("ready")]) == "a limit"
+
+
+def test_of_documents_that_nobody_asked_about_only_what_is_true_is_said() -> None:
+    """A pause holds for all of its agent's; a full agent may not be why the next one waits."""
+    tasks = [
+        *(task(1), task(2), task(3, "b"), task(4, "b"), task(5, "b", attempt_count=1)),
+        task(6, status="completed"),
+    ]
+    whys = {1: waits("paused"), 3: waits("full", 2)}
+    assert waiting_words(tasks, whys) == {
+        1: "month end",
+        2: "Its agent is paused.",
+        3: "Waits for a free place, 2 before it.",
+        4: "In line.",
+        5: "Waits to be tried again.",
+    }
+
+
+def test_what_is_being_done_is_said() -> None:
+    """When all pages are read the models are still at work."""
+    said = [
+        reading_words(task(1, progress_done=done, progress_total=total))
+        for done, total in ((None, None), (0, 1), (1, 1), (2, 3), (1200, 1200))
+    ]
+    assert said == [
+        *("Starting", "0 of 1 page read", "The page is read, finding its fields"),
+        *("2 of 3 pages read", "All 1,200 pages are read, finding its fields"),
+    ]
+
+
+NAMES = {
+    **dict.fromkeys((" ", "\n", "\u202e", "\u200b\ufeff", "\u3164", "\u0301", "\u200d"), "x"),
+    "invoice\u202efdp.exe": "invoicefdp.exe",
+    "a\nb\u2028c.pdf": "a b c.pdf",
+    " \u2066a\u2069.pdf ": "a.pdf",
+    "👩\u200d👧 e\u0301.pdf": "👩\u200d👧 e\u0301.pdf",
+    "שלום (1).pdf": "שלום (1).pdf",
+    ".": ".",
+}
+"""Names, and how they are shown; x stands for one of which nothing can be seen."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_shows_something_and_stays_in_line(name: str) -> None:
+    """What orders or hides other characters is left out."""
+    assert visible(name, "x") == NAMES[name]
+
+
+def test_a_name_that_is_not_seen_has_the_documents_number() -> None:
+    """The name of another document stays as it is."""
+    assert shown_name(task(7, payload={"name": " "})) == "document 7"
+    assert shown_name(task(7, payload={"name": "a"})) == "a"
 
 
 def test_words() -> None:

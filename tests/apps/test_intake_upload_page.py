@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,16 @@ import psycopg
 import pytest
 from playwright.sync_api import FilePayload, Page, Route, expect
 
-from apps.conftest import Outage, Serve, Visit
+from apps.conftest import ClientOf, Outage, Serve, Visit
 from apps.support.browser import Complaints
 from apps.support.screen import look
 from apps.support.serving import Served
-from apps.support.uploads import a_pdf, stored
+from apps.support.uploads import a_pdf, stored, uploaded
+from apps.test_intake_parts import NAMES
 from conftest import Connect
 from forebay.calls import operator, submitter
 from forebay.rows import BatchTask
+from forebay_apps.intake import offer
 
 UPLOADED = 60_000
 """Milliseconds for many files on a busy machine."""
@@ -123,6 +126,75 @@ def test_names_of_every_kind(conn: psycopg.Connection, intake: Served, visit: Vi
     assert [task.payload["name"] for task in tasks] == names
     assert page.locator(".document-name").all_inner_texts() == names
     look(page, "batch-names")
+
+
+def test_names_that_are_not_seen(
+    conn: psycopg.Connection, intake: Served, visit: Visit, client: ClientOf
+) -> None:
+    """Each document can be told from others and opened; its name is kept as it is."""
+    mila = client(intake, "mila")
+    names = (" ", "\n", "\u202e", "\u200b", "in\u202efdp.exe")
+    uploaded(mila, names)
+    page = visit(intake, "/", "mila")
+    expected = [*(f"document {number}" for number in (1, 2, 3, 4)), "infdp.exe"]
+    assert page.locator("[data-name-text]").all_inner_texts() == expected
+    look(page, "upload-names-unseen")
+    tasks = tasks_of(conn, submit(page))
+    assert [task.payload["name"] for task in tasks] == list(names)
+    shown = [*(f"document {task.task_id}" for task in tasks[:4]), "infdp.exe"]
+    assert page.locator(".document-name").all_inner_texts() == shown
+    look(page, "batch-names-unseen")
+    page.get_by_role("link", name=shown[0], exact=True).click()
+    expect(page.locator("h1")).to_have_text(shown[0])
+    look(page, "document-name-unseen")
+    for name in ("\u200b", "\u202eback"):
+        submitter.open_batch(conn, name=name, owner="mila", customer="\u202e")
+    page.goto(f"{intake.url}/batches")
+    expect(page.locator(".batch-title a").first).to_have_text("back")
+    look(page, "batches-names-unseen")
+
+
+def test_the_browser_shows_names_as_the_server_does(intake: Served, visit: Visit) -> None:
+    """A file that is picked is called the same before it was sent and after."""
+    page = visit(intake, "/", "mila")
+    shown = page.evaluate(
+        """async ([names]) => {
+            const {visible} = await import("/static/intake/files.js");
+            return names.map((name) => visible(name, "x"));
+        }""",
+        [list(NAMES)],
+    )
+    assert dict(zip(NAMES, shown, strict=True)) == NAMES
+
+
+def test_agents_that_nobody_has_set_up_are_not_offered(
+    connect: Connect, serve: Serve, visit: Visit
+) -> None:
+    """The page says when there is none; one that is set up later is there at once."""
+    intake = serve("intake", FOREBAY_INTAKE_AGENTS="first,second")
+    page = visit(intake, "/", "mila")
+    expect(page.locator(".upload-choices [role=status]")).to_contain_text("Nobody has set up")
+    look(page, "upload-no-agent")
+    operator.register_agent(connect("all"), agent="second")
+    page.reload()
+    assert page.locator("select[name=agent] option").all_inner_texts() == ["Second"]
+    expect(page.locator(".upload-choices [role=status]")).to_have_count(0)
+
+
+def test_the_log_names_agents_that_nobody_has_set_up(
+    connect: Connect, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At the start, and again only when it has changed."""
+    said: list[list[str]] = []
+    monkeypatch.setattr(offer.log, "warning", lambda event, **fields: said.append(fields["agents"]))
+    intake = serve("intake")
+    looking = offer.Offer(intake.app.state.connections, ["one", "other"])
+    assert looking.step() == looking.step() == ["one", "other"]
+    operator.register_agent(connect("all"), agent="other")
+    assert looking.step() == ["one"]
+    while ["parse_document"] not in said:  # the app itself says it, in a thread of its own
+        time.sleep(0.01)
+    assert [agents for agents in said if "one" in agents] == [["one", "other"], ["one"]]
 
 
 def test_a_folder_is_taken_with_what_is_below(

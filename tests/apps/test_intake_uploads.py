@@ -20,7 +20,9 @@ from apps.support.serving import Served
 from apps.support.uploads import NAMES, a_pdf, put, stored, submit, uploaded
 from conftest import Connect
 from forebay.calls import operator, submitter
+from forebay.logs import FIELDS
 from forebay.rows import BatchTask
+from forebay_apps.intake.storing import UNUSABLE
 from forebay_lab.samples import write_samples
 
 MEGABYTE = 1 << 20
@@ -76,6 +78,42 @@ def test_a_name_that_cannot_be_kept_is_refused(
     answer = put(mila, a_pdf(), name)
     assert (answer.status_code, answer.json()) == (status, {"error": sentence})
     assert not stored(intake)
+
+
+def test_a_storage_that_went_away_takes_nothing(
+    conn: psycopg.Connection,
+    intake: Served,
+    mila: httpx.Client,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It is not made anew, where nobody would find the file later; only the log names its place."""
+    away = intake.storage.rename(intake.storage.with_name("away"))
+    answer = put(mila, a_pdf())
+    assert (answer.status_code, answer.json()) == (503, {"error": UNUSABLE})
+    assert not intake.storage.exists()
+    (said,) = (fields["reason"] for each in caplog.records if (fields := getattr(each, FIELDS)))
+    assert "The storage root" in said
+    assert "is not there: mount it" in said
+    away.rename(intake.storage)
+    assert put(mila, a_pdf()).status_code == 201
+
+
+def test_a_storage_that_is_in_disorder_is_not_the_file_s_fault(
+    conn: psycopg.Connection, intake: Served, mila: httpx.Client
+) -> None:
+    """Nobody is told to upload again what cannot be stored."""
+    (intake.storage / "uploads").touch()
+    answer = put(mila, a_pdf())
+    assert (answer.status_code, answer.json()) == (503, {"error": UNUSABLE})
+
+
+def test_a_nul_is_told_in_plain_words(conn: psycopg.Connection, mila: httpx.Client) -> None:
+    """Wherever it stands in the form."""
+    ids = uploaded(mila, ("a.pdf",))
+    for form in ({"name": "a\0"}, {"customer": "a\0"}, {"key": "a\0"}):
+        answer = submit(mila, ids, **form)
+        assert answer.status_code == 400
+        assert answer.json() == {"error": "A NUL character cannot be stored: remove it."}
 
 
 def test_bytes_that_are_no_text_in_a_name_are_replaced(

@@ -163,6 +163,13 @@ def test_it_is_pinged_and_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> Non
     run(test)
 
 
+def test_streams_and_pings_keep_clear_of_what_proxies_cut() -> None:
+    """Platforms cut a request after 120 s, and common proxies one that is idle for 60 s; a page
+    takes a silence of 35 s for a dead line (SILENCE_MS in live.js)."""
+    assert module.END_AFTER + module.SEND_SECONDS < 120
+    assert module.PING_EVERY + module.SEND_SECONDS < 35 < 60
+
+
 def test_a_stalled_browser_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """It stopped reading without leaving: UI1. Nothing piles up for it, and its slot is free."""
     monkeypatch.setattr(module, "SEND_SECONDS", 0.05)
@@ -208,7 +215,7 @@ def test_all_end_at_once_when_the_app_is_to_stop() -> None:
     async def test(hub: Hub) -> None:
         browsers = [Browser(hub) for _ in range(10)]
         await until(lambda: hub.streams == 10)
-        threading.Thread(target=hub.end_streams).start()
+        threading.Thread(target=hub.begin_stop).start()
         async with asyncio.timeout(1):
             await asyncio.gather(*(each.stream for each in browsers))
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 from playwright.sync_api import Page
 
 from apps.conftest import ClientOf, Serve
@@ -20,7 +21,7 @@ from apps.support.serving import Served
 from forebay_apps.web import tries
 from forebay_apps.web.pages import local
 from forebay_apps.web.tries import FREE, LONGEST_WAIT, Tries, guesser
-from forebay_apps.web.users import Users
+from forebay_apps.web.users import PASSWORD_CHARACTERS, UserError, Users
 
 
 def log_in(
@@ -120,11 +121,158 @@ def test_a_forged_or_altered_session_is_none(door: Served, client: ClientOf) -> 
             assert stranger.get("/events").status_code == 401
 
 
+def with_cookie(served: Served, said: object) -> int:
+    """Return how a request is answered whose session says this, signed by the app itself."""
+    signer = served.app.state.identification._signer
+    with asking(served) as stranger:
+        stranger.cookies.set("forebay_kit", signer.dumps(said))
+        return stranger.get("/empty", headers={"X-Forebay-Live": "1"}).status_code
+
+
+def test_a_signed_session_of_another_shape_is_none(door: Served) -> None:
+    """Another release may have signed what this one does not know."""
+    stamp = Users(door.home / "users.json").one("vic").stamp
+    assert with_cookie(door, {"name": "vic", "stamp": stamp}) == 200
+    for said in (
+        {},
+        {"name": "vic"},
+        {"stamp": stamp},
+        {"name": ["vic"], "stamp": stamp},
+        {"name": "vic", "stamp": None},
+        {"name": {}, "stamp": stamp},
+        ["vic", stamp],
+        "vic",
+        7,
+        None,
+    ):
+        assert with_cookie(door, said) == 401, said
+
+
 def test_logging_out_ends_it(door: Served, client: ClientOf) -> None:
     """The cookie is gone; the next page is the login."""
     vic = client(door, "vic")
     assert vic.post("/logout").headers["location"] == "/login"
     assert vic.get("/events").status_code == 401
+
+
+def test_logging_out_ends_copies_of_the_cookie_too(serve_kit: ServeKit, client: ClientOf) -> None:
+    """Also for another process with the same users file; others, and later logins, go on."""
+    first, second = serve_kit(), serve_kit()
+    oscar, vic = client(first, "oscar"), client(first, "vic")
+    cookie = vic.cookies["forebay_kit"]
+    with asking(second) as thief:
+        thief.cookies.set("forebay_kit", cookie)
+        live = {"X-Forebay-Live": "1"}
+        assert thief.get("/empty", headers=live).status_code == 200
+        assert vic.post("/logout").status_code == 303
+        assert thief.get("/empty", headers=live).status_code == 401
+        assert oscar.get("/empty").status_code == 200
+        assert client(second, "vic").get("/empty").status_code == 200
+        assert thief.get("/empty", headers=live).status_code == 401
+
+
+def test_who_cannot_be_logged_out_everywhere_is_told(
+    door: Served, client: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the users file cannot be written, this browser forgets its session all the same."""
+
+    def refuse(self: Users, users: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Users, "_write", refuse)
+    vic = client(door, "vic")
+    answer = vic.post("/logout")
+    assert answer.status_code == 503
+    assert "Your other sessions could not be ended" in answer.text
+    assert vic.get("/events").status_code == 401
+
+
+VIC: dict[str, object] = {"name": "vic", "role": "viewer", "password": ""}
+MALFORMED = [
+    "",
+    "{",
+    "null",
+    "7",
+    "{}",
+    json.dumps({"vic": VIC}),
+    json.dumps(["vic"]),
+    json.dumps([{}]),
+    json.dumps([VIC]),
+    json.dumps([VIC | {"password": "plain text for once"}]),
+    json.dumps([VIC | {"password": None}]),
+    "[" * 100_000,
+]
+ALTERED: list[dict[str, object]] = [
+    {"role": "king"},
+    {"role": ["admin"]},
+    {"name": ["vic"]},
+    {"name": ""},
+    {"name": "\ud800"},
+    {"name": "x" * 101},
+    {"password": 7},
+    {"logouts": "1"},
+    {"more": 1},
+]
+
+
+def malformed() -> list[str]:
+    """Return what no users file holds; the altered ones are whole but for one thing."""
+    whole = VIC | {"password": PasswordHasher(1, 8, 1).hash(PASSWORD)}
+    twice = [whole, whole | {"name": "VIC", "role": "admin"}]
+    return [*MALFORMED, json.dumps(twice), *(json.dumps([whole | each]) for each in ALTERED)]
+
+
+def test_a_users_file_that_is_malformed_lets_nobody_in(door: Served, client: ClientOf) -> None:
+    """Neither by a session nor by a password; what is open stays open, and nothing is a 500."""
+    file = door.home / "users.json"
+    vic, written = client(door, "vic"), file.read_text()
+    with asking(door, Origin=door.url) as stranger:
+        for text in malformed():
+            file.write_text(text)
+            with pytest.raises(UserError, match=r"users\.json cannot be read \(.*\): correct"):
+                Users(file).all()
+            assert vic.get("/empty", headers={"X-Forebay-Live": "1"}).status_code == 401, text
+            refused = log_in(stranger, "vic")
+            assert refused.status_code == 503, text
+            assert "Nobody can log in now" in refused.text
+            door.app.state.identification.tries = Tries()
+            assert stranger.get("/healthz").status_code == 200
+    file.write_text(written)
+    assert vic.get("/empty").status_code == 200
+
+
+def test_a_users_file_that_cannot_be_opened_is_told_in_a_sentence(tmp_path: Path) -> None:
+    """A folder in its place, or a file where its folder should be."""
+    (tmp_path / "file").touch()
+    for file in (tmp_path, tmp_path / "file" / "users.json"):
+        with pytest.raises(UserError, match="cannot be"):
+            Users(file).all()
+        with pytest.raises(UserError, match="cannot be"):
+            Users(file).put("vic", "viewer", PASSWORD)
+
+
+def test_the_longest_password_that_is_taken_logs_in(door: Served) -> None:
+    """What `forebay user` takes, the login takes: the limit is in one place."""
+    users, longest = Users(door.home / "users.json"), "ä" * PASSWORD_CHARACTERS[1]
+    users.put("new", "viewer", longest)
+    with pytest.raises(UserError, match="12 to 1,000 characters"):
+        users.put("new", "viewer", longest + "ä")
+    with asking(door, Origin=door.url) as client:
+        assert log_in(client, "new", longest + "ä").status_code == 401
+        assert log_in(client, "new", longest).status_code == 303
+
+
+def test_a_name_is_the_same_in_any_case(door: Served) -> None:
+    """It is written, logged in with and shown in one form."""
+    users = Users(door.home / "users.json")
+    users.put("Ada.L", "viewer", PASSWORD)
+    assert users.find("ADA.l") is not None
+    users.give("ADA.L", "admin")
+    with asking(door, Origin=door.url) as client:
+        assert log_in(client, " ada.L ").status_code == 303
+        assert "For ada.l, admin" in client.get("/mine").text
+    users.remove("aDa.l")
+    assert users.find("Ada.L") is None
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from datetime import datetime
 import httpx
 import psycopg
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from apps.conftest import ClientOf, Visit
 from apps.support.browser import Complaints
 from apps.support.busy import Busy
 from apps.support.serving import Served
 from conftest import Connect
-from forebay.calls import submitter, viewer
+from forebay.calls import agent, submitter, viewer
 
 ALL_MATCH = {"agent": "parse_document", "status": "enqueued"}
 
@@ -232,6 +232,142 @@ def test_everything_is_paused_and_resumed(
     page.get_by_role("button", name="Resume everything").click()
     expect(page.locator(".flash")).to_contain_text("resumed.")
     assert "paused" not in {state.state for state in viewer.agent_status(conn)}
+
+
+def _tab_to(page: Page, wanted: Locator) -> None:
+    """Press Tab until this has the focus, as somebody without a mouse does."""
+    expect(wanted).to_be_visible()
+    for _ in range(150):
+        if wanted.evaluate("one => one === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab never comes to {wanted}")
+
+
+def _press(page: Page, wanted: Locator, key: str = "Enter") -> None:
+    _tab_to(page, wanted)
+    page.keyboard.press(key)
+
+
+@pytest.mark.parametrize(
+    ("act", "link", "status", "field", "typed", "said"),
+    [
+        ("cancel", "Cancel all…", "enqueued", "Reason", "a mistake", "cancelled"),
+        ("retry", "Retry all…", "cancelled", "Reason", "now it works", "put back in line"),
+        ("reprocess", "Reprocess all…", "failed", "Reason", "better", "done again as new tasks"),
+        ("reprioritize", "Change priority of all…", "enqueued", "Priority", "7", "moved in line"),
+        ("annotate", "Add note to all…", "failed", "Note", "look at it", "annotated"),
+    ],
+)
+def test_every_act_on_all_that_match_goes_by_keyboard_alone(
+    act: str,
+    link: str,
+    status: str,
+    field: str,
+    typed: str,
+    said: str,
+    busy: Busy,
+    orchestrator: Served,
+    visit: Visit,
+    connect: Connect,
+) -> None:
+    """From the list over the question with the count to the audit page, which names the person."""
+    conn = connect("viewer")
+    matching = viewer.list_tasks(conn, agents=["parse_document"], statuses=[status])
+    tasks = "1 task" if len(matching) == 1 else f"{len(matching)} tasks"
+    page = visit(orchestrator, f"/tasks?agent=parse_document&status={status}", "oscar")
+    _press(page, page.get_by_text("All that match"))
+    _press(page, page.get_by_role("link", name=link, exact=True))
+    expect(page.locator("h1")).to_contain_text(f"{tasks}?")
+    _tab_to(page, page.get_by_label(field))
+    page.keyboard.press("Control+A")
+    page.keyboard.type(typed)
+    _press(page, page.locator("form.act button"))
+    expect(page.locator(".flash")).to_have_text(f"{tasks} {said}.")
+    _press(page, page.get_by_role("link", name="Audit"))
+    _tab_to(page, page.get_by_label("Person"))
+    page.keyboard.type("oscar")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/audit?**actor=oscar**")
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(len(matching))
+    assert set(rows.locator("b").all_inner_texts()) == {act}
+    expect(rows.filter(has_text=typed).filter(has_text="oscar")).to_have_count(len(matching))
+
+
+def test_everything_is_paused_by_keyboard_and_shows_so(
+    busy: Busy, orchestrator: Served, visit: Visit
+) -> None:
+    """Every gauge says it is paused and why; then everything goes on; both acts have a name."""
+    page = visit(orchestrator, "/agents", "oscar")
+    _press(page, page.get_by_role("link", name="Pause everything…"))
+    expect(page.get_by_label("Reason")).to_be_focused()
+    page.keyboard.type("moving house")
+    page.keyboard.press("Enter")
+    expect(page.locator(".flash")).to_contain_text("paused.")
+    agents = page.locator("article.agent")
+    expect(agents.filter(has_text="moving house")).to_have_count(agents.count())
+    _press(page, page.get_by_role("link", name="Resume everything…"))
+    _press(page, page.get_by_role("button", name="Resume everything"))
+    expect(page.locator(".flash")).to_contain_text("resumed.")
+    expect(page.get_by_text("moving house")).to_have_count(0)
+    _press(page, page.get_by_role("link", name="Audit"))
+    for act in ("pause agent", "resume agent"):
+        expect(page.locator("tbody tr").filter(has_text=act).first).to_contain_text("oscar")
+
+
+@pytest.mark.parametrize("act", ["cancel", "retry", "reprocess", "reprioritize"])
+def test_other_tasks_by_then_are_asked_about_anew(
+    act: str,
+    busy: Busy,
+    orchestrator: Served,
+    visit: Visit,
+    connect: Connect,
+    complaints: Complaints,
+) -> None:
+    """No act on all that match touches a task that the person was not told of."""
+    complaints.expect("409")
+    conn = connect("all")
+    page = visit(orchestrator, f"/act?act={act}&all=1&range=all&agent=parse_document", "oscar")
+    count = _count(page)
+    before = viewer.task_counts(conn)
+    submitter.enqueue(conn, agent="parse_document", payload={})
+    page.locator("form.act button").click()
+    expect(page.get_by_role("alert")).to_contain_text(f"{count} tasks matched when you were asked")
+    assert _count(page) == count + 1
+    changed = {row.status: row.tasks for row in viewer.task_counts(conn)}
+    expected = {row.status: row.tasks + (row.status == "enqueued") for row in before}
+    assert changed == expected
+
+
+def test_a_quota_shows_what_is_used_of_it(
+    busy: Busy, orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """A gauge for each of its limits, moving while a page is open."""
+    conn = connect("all")
+    page = visit(orchestrator, "/agents", "vic")
+    card = page.get_by_role("article", name="openai/gpt-5")
+    calls = card.locator(".gauge").filter(has_text="concurrent calls")
+    expect(calls).to_contain_text("0 of 8")
+    attempt = viewer.task_detail(conn, task_id=busy.processing).attempts[-1]["attempt_id"]
+    assert agent.may_call(conn, attempt_id=attempt, tokens=50_000).decision == "go"
+    expect(calls).to_contain_text("1 of 8")
+    expect(card.locator(".gauge").filter(has_text="tokens a minute")).to_contain_text(
+        "52,260 of 200,000"
+    )
+    assert float(calls.locator(".fill").get_attribute("width") or 0) == 12.5
+
+
+def test_the_audit_page_says_what_each_act_is_on(
+    busy: Busy, orchestrator: Served, visit: Visit
+) -> None:
+    """Also where that is neither a task nor an agent."""
+    page = visit(orchestrator, "/audit?actor=root@example.org", "vic")
+    on = page.locator("td[data-label=on]")
+    expect(on.filter(has_text="quota openai/gpt-5")).to_have_count(1)
+    expect(on.filter(has_text="model gpt-5")).to_have_count(1)
+    page.goto(f"{orchestrator.url}/audit?actor=ops")
+    expect(on.filter(has_text="customer acme")).to_have_count(1)
 
 
 def test_an_admin_defines_an_agent(

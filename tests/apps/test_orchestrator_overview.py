@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import psycopg
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from apps.conftest import ClientOf, Serve, Visit
 from apps.support.busy import ACME, Busy
 from apps.support.serving import Served
 from conftest import Connect
-from forebay.calls import viewer
+from forebay.calls import agent, operator, submitter, upkeep, viewer, worker
+from forebay_apps.orchestrator import overview
+from support.daemon import until
 
 FRAGMENTS = ("figures", "series", "costs")
 
@@ -102,10 +107,168 @@ def test_filters_apply_to_every_figure(
 
 
 def _column(table: str, place: int) -> list[int]:
-    """Return the numbers of a column of a table."""
+    """Return the numbers of a column of a table; of what is unknown nothing."""
     rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)
-    cells = [re.findall(r'<td class="number">([\d,]+)</td>', row) for row in rows]
-    return [int(row[place].replace(",", "")) for row in cells if row]
+    cells = [re.findall(r'<td class="number"[^>]*>([^<]*)</td>', row) for row in rows]
+    said = [row[place].replace(",", "") for row in cells if row]
+    return [int(each) for each in said if each != "unknown"]
+
+
+def _tile(page: Page, name: str) -> Locator:
+    return page.locator("section.tile", has=page.locator(f"#figure-{name}"))
+
+
+def _costs(page: Page, name: str) -> Locator:
+    return page.locator(f'.scroll[aria-label="{name}"]')
+
+
+def _done(conn: psycopg.Connection, usage: Sequence[dict[str, Any]]) -> int:
+    """Have a task of an agent completed whose only attempt tells of these calls; return it."""
+    operator.register_agent(conn, agent="a")
+    task = submitter.enqueue(conn, agent="a", payload={})
+    (claim,) = worker.dequeue(conn, worker="w", agents=["a"])
+    if usage:
+        agent.report_usage(conn, attempt_id=claim.attempt_id, usage=usage)
+    agent.complete(conn, attempt_id=claim.attempt_id, result={})
+    return task
+
+
+def test_what_is_known_in_part_is_shown_with_of_how_many_it_is_all(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """A call of an unknown price does not hide what the others cost, nor is it said to be all."""
+    known = {"call_id": "1", "input_tokens": 40, "output_tokens": 2, "cost_usd": "0.25"}
+    _done(connect("all"), [known, {"call_id": "2", "model": "in-house"}])
+    page = visit(orchestrator, "/", "vic")
+    expect(_tile(page, "llm").locator(".value")).to_have_text("$0.2500")
+    expect(_tile(page, "llm")).to_contain_text("at least; 0 of 1 attempts tell all their cost")
+    expect(_tile(page, "tokens").locator(".value")).to_have_text(["40", "2", "0"])
+    expect(_tile(page, "tokens")).to_contain_text("at least; 0 of 1 attempts tell their tokens")
+    expect(_costs(page, "Cost by agent")).to_contain_text("$0.2500")
+    page.goto(f"{orchestrator.url}/?by=task")
+    expect(_costs(page, "Cost by task")).to_contain_text("$0.2500")
+
+
+def test_what_nobody_told_is_unknown_and_what_has_not_begun_is_nothing(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """Tokens, costs and lines alike; a task that waits has used nothing."""
+    conn = connect("all")
+    page = visit(orchestrator, "/", "vic")
+    expect(_tile(page, "tokens").locator(".value")).to_have_text(["0", "0", "0"])
+    expect(_tile(page, "llm").locator(".value")).to_have_text("$0.00")
+    _done(conn, [])
+    page.reload()
+    expect(_tile(page, "tokens").locator(".value")).to_have_text(["unknown"] * 3)
+    expect(_tile(page, "llm").locator(".value")).to_have_text("unknown")
+    expect(_tile(page, "llm")).not_to_contain_text("at least")
+    cells = _costs(page, "Cost by agent").locator("tbody td")
+    expect(cells).to_have_text(["1", *["unknown"] * 5, "0 of 1"])
+    operator.register_agent(conn, agent="b")
+    submitter.enqueue(conn, agent="b", payload={})
+    worker.dequeue(conn, worker="w", agents=["b"])
+    page.goto(f"{orchestrator.url}/?agent=b")
+    cells = _costs(page, "Cost by agent").locator("tbody td")
+    expect(cells).to_have_text(["1", *["–"] * 5, "0"])
+    expect(_tile(page, "tokens").locator(".value")).to_have_text(["unknown"] * 3)
+    expect(_tile(page, "llm").locator(".value")).to_have_text("unknown")
+
+
+def test_compute_cost_says_who_told_it_and_whether_it_may_change(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """Every source is named; final or provisional is said where there is a figure."""
+    conn = connect("all")
+    upkeep.record_compute_usage(conn, rows=[], source="cloud bill")
+    page = visit(orchestrator, "/", "vic")
+    tile = _tile(page, "compute")
+    expect(tile).to_contain_text("from cloud bill")
+    for word in ("final", "provisional", "local"):
+        expect(tile).not_to_contain_text(word)
+    task = _done(conn, [])
+    attempt = viewer.task_detail(conn, task_id=task).attempts[0]["attempt_id"]
+    record = {"record_id": "1", "attempt_id": attempt, "usd": "2"}
+    for is_final, word in ((False, "provisional"), (True, "final")):
+        upkeep.record_compute_usage(
+            conn, rows=[record | {"is_final": is_final}], source="cloud bill"
+        )
+        page.reload()
+        expect(tile.locator(".value")).to_have_text("$2.00")
+        expect(tile).to_contain_text(f"{word}, as of")
+    upkeep.record_compute_usage(conn, rows=[])
+    page.reload()
+    expect(tile).to_contain_text("from cloud bill and local (run time × rate)")
+
+
+def test_the_figures_are_asked_for_once_a_refresh(
+    busy: Busy, orchestrator: Served, client: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tiles and the chart of confidence are of the same moment."""
+    asked = []
+
+    def metrics(*arguments: Any, **named: Any) -> Any:
+        asked.append(named)
+        return viewer.metrics(*arguments, **named)
+
+    monkeypatch.setattr(overview, "viewer", _With(viewer, metrics=metrics))
+    vic = client(orchestrator, "vic")
+    until(lambda: orchestrator.app.state.hub._timer is None)  # what the log-in changed is told
+    assert "Confidence of each document" in vic.get("/?range=7d").text
+    assert len(asked) == 1
+    vic.get("/?range=7d&agent=classify")
+    assert [each["agents"] for each in asked] == [None, ["classify"]]
+
+
+class _With:
+    """A module with some of its names replaced."""
+
+    def __init__(self, module: Any, **others: Any) -> None:
+        self._module, self._others = module, others
+
+    def __getattr__(self, name: str) -> Any:
+        return self._others.get(name) or getattr(self._module, name)
+
+
+def test_it_says_that_there_are_more_lines_and_shows_them(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """25 are shown at first; the rest by keyboard; what is all of it says nothing."""
+    conn = connect("all")
+    operator.register_agent(conn, agent="a")
+    submitter.enqueue_many(conn, agent="a", tasks=[{"payload": {}}] * 25)
+    page = visit(orchestrator, "/?by=task&agent=a", "vic")
+    lines = _costs(page, "Cost by task").locator("tbody tr")
+    expect(lines).to_have_count(25)
+    expect(page.get_by_text("there are more")).to_have_count(0)
+    submitter.enqueue_many(conn, agent="a", tasks=[{"payload": {}}] * 5)
+    expect(page.get_by_text("The 25 dearest are shown; there are more.")).to_be_visible()
+    page.get_by_role("link", name="Show 250").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**agent=a**lines=250**")
+    expect(lines).to_have_count(30)
+    expect(page.get_by_text("there are more")).to_have_count(0)
+
+
+@pytest.mark.parametrize("lines", ["7", "-1", "many", "10000"])
+def test_other_numbers_of_lines_are_refused(
+    lines: str, orchestrator: Served, client: ClientOf
+) -> None:
+    """With a sentence."""
+    answer = client(orchestrator, "vic").get(f"/overview/costs?lines={lines}")
+    assert answer.status_code == 400
+
+
+def test_the_chart_of_documents_says_when_it_shows_the_latest_alone(
+    busy: Busy, orchestrator: Served, client: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And nothing when it shows all of them."""
+    vic = client(orchestrator, "vic")
+    assert "of the latest" not in vic.get("/?range=all").text
+    monkeypatch.setattr(overview, "MOST_DOCUMENTS", 3)
+    text = vic.get("/?range=30d").text
+    assert "of the latest 3 completed tasks" in text
+    table = text.split('aria-label="Confidence of each document, as a table"')[1]
+    assert table.split("</table>")[0].count('<a href="/tasks/') <= 3
 
 
 def test_charts_are_drawn_and_can_be_read_without_them(

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.conftest import ClientOf, Serve, Visit
+from apps.support.browser import Complaints
 from apps.support.busy import HOSTILE, OUTAGE, Busy
 from apps.support.screen import assert_fits, look, seen
 from apps.support.serving import Served
@@ -110,6 +111,28 @@ def test_results_are_for_readers(busy: Busy, orchestrator: Served, client: Clien
     assert "Oberwasser" not in oscar.get(f"/tasks/{busy.completed}").text
     assert oscar.get(f"/tasks/{busy.completed}/result").status_code == 403
     assert "Oberwasser" in root.get(f"/tasks/{busy.completed}").text
+
+
+def test_of_a_large_result_the_page_shows_the_beginning(
+    busy: Busy, orchestrator: Served, client: ClientOf, connect: Connect
+) -> None:
+    """Deep and wide as it is, the page stays small, and says so; all of it can be downloaded."""
+    conn = connect("all")
+    result: object = {"numbers": [1] * 100_000}
+    for _ in range(900):
+        result = {"a": result}
+    operator.register_agent(conn, agent="deep")
+    task_id = submitter.enqueue(conn, agent="deep", payload={"n": 1})
+    (claim,) = worker.dequeue(conn, worker="w", agents=["deep"])
+    agent.complete(conn, attempt_id=claim.attempt_id, result=result)
+    oscar, root = client(orchestrator, "oscar"), client(orchestrator, "root")
+    page = root.get(f"/tasks/{task_id}")
+    assert page.status_code == 200
+    assert len(page.content) < 200_000
+    assert "This is not all of it" in page.text
+    whole = root.get(f"/tasks/{task_id}/result.json").json()
+    assert (whole["result"], whole["payload"]) == (result, {"n": 1})
+    assert oscar.get(f"/tasks/{task_id}/result.json").status_code == 403
 
 
 def test_names_and_errors_are_text(busy: Busy, orchestrator: Served, visit: Visit) -> None:
@@ -235,6 +258,70 @@ def test_the_lease_runs_down_by_the_servers_clock(
     assert words.inner_text() != before
     with_detail = viewer.task_detail(connect("viewer"), task_id=busy.processing)
     assert with_detail.attempts[-1]["status"] == "running"
+
+
+def test_a_running_attempt_counts_up_by_the_servers_clock_alone(
+    busy: Busy, orchestrator: Served, visit: Visit
+) -> None:
+    """It says nothing by the browser's clock, which may be wrong."""
+    page = visit(orchestrator, "/system", "vic")
+    page.clock.install(time="2031-01-01T00:00:00")
+    page.goto(f"{orchestrator.url}/tasks/{busy.processing}")
+    attempt = page.locator(".attempt-running, .attempt-claimed")
+    running = attempt.locator("[data-running-since]")
+    expect(running).to_have_text(re.compile(r"^\d+ s$"))
+    before = int(running.inner_text().removesuffix(" s"))
+    page.clock.run_for(10_000)
+    assert int(running.inner_text().removesuffix(" s")) >= before + 9
+    assert attempt.locator(".remarks time").count() == 0
+
+
+def test_of_two_sources_of_calls_it_says_which_counts(
+    busy: Busy, orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """What does not count is marked so; where there is one source there is nothing to say."""
+    conn = connect("all")
+    detail = viewer.task_detail(conn, task_id=busy.retried)
+    told = [
+        {"source": "trace", "call_id": f"t{n}", "input_tokens": 10, "output_tokens": 1}
+        for n in range(9)
+    ]
+    attempt = detail.attempts[-1]["attempt_id"]
+    page = visit(orchestrator, f"/tasks/{busy.retried}", "vic")
+    expect(page.get_by_text("both told of calls")).to_have_count(0)
+    expect(page.get_by_text("not counted")).to_have_count(0)
+    agent.report_usage(conn, attempt_id=attempt, usage=told)
+    page.reload()
+    shown = page.locator(f"#attempt-{attempt}")
+    expect(shown).to_contain_text("those that the trace told")
+    rows = shown.locator("tbody tr")
+    of_trace = rows.filter(has_text="trace")
+    expect(of_trace.filter(has_text="counts")).to_have_count(9)
+    expect(rows.filter(has_text="not counted")).to_have_count(rows.count() - 9)
+    assert rows.count() > 9
+
+
+def test_a_sum_of_which_a_part_is_not_known_is_marked(
+    busy: Busy, orchestrator: Served, visit: Visit
+) -> None:
+    """In the lists of tasks and of batches, which say what the mark means."""
+    for path in ("/tasks?range=all", "/batches"):
+        page = visit(orchestrator, path, "vic")
+        expect(page.get_by_text("+ means: and what is not known.")).to_be_visible()
+        expect(page.get_by_text(re.compile(r"^\$[\d.]+\s\+$")).first).to_be_visible()
+        page.context.close()
+
+
+def test_a_submitter_is_told_where_to_go(
+    orchestrator: Served, visit: Visit, complaints: Complaints
+) -> None:
+    """The dashboard is not theirs; what is theirs is in the other app."""
+    complaints.expect("403")
+    page = visit(orchestrator, "/", "mila")
+    expect(page.locator("h1")).to_have_text("Not allowed")
+    expect(page.locator("main")).to_contain_text(
+        "Documents are handed in, and their results read, in the intake app."
+    )
 
 
 def test_runs_and_traces_are_linked_as_the_settings_say(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from inspect import signature
@@ -19,6 +20,8 @@ from forebay_apps.orchestrator.agent_settings import SETTINGS, read, written
 from forebay_apps.orchestrator.filter_form import shown, words
 from forebay_apps.orchestrator.filters import NO_CUSTOMER, Filters
 from forebay_apps.orchestrator.links import Links
+from forebay_apps.orchestrator.shown import MOST_CHARACTERS, MOST_LEVELS
+from forebay_apps.orchestrator.shown import shown as document_shown
 from forebay_apps.web.errors import Refusal
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -195,3 +198,47 @@ def test_an_act_says_what_it_did() -> None:
     assert outcome(cancel, [("cancelled", 1)]) == "1 task cancelled."
     said = outcome(cancel, [("cancelled", 1200), ("none", 2), ("unknown", 1)])
     assert said == "1,200 tasks cancelled, 2 left as they were, 1 unknown."
+
+
+def nested(value: object, levels: int) -> object:
+    """Return value inside of so many lists."""
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def test_a_document_is_shown_as_it_is() -> None:
+    """Indented, whatever is in it, and not at all where there is none."""
+    document = {"a": [1, "ü", None], "b": {}, "c": nested([], MOST_LEVELS - 2)}
+    found = document_shown(document)
+    assert found is not None
+    assert found.is_whole
+    assert json.loads(found.text) == document
+    assert "\n  " in found.text
+    assert "ü" in found.text
+    assert document_shown({}) is None
+    assert document_shown(None) is None
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        nested([1] * 340_000, 900),
+        [1] * 340_000,
+        {str(n): n for n in range(100_000)},
+        ["x" * 1_000_000],
+        nested(1, 900),
+        {"a": nested(1, MOST_LEVELS)},
+    ],
+    ids=["deep and wide", "a list", "an object", "a text", "deep", "a level too deep"],
+)
+def test_a_document_of_any_shape_is_shown_in_bounds(document: object) -> None:
+    """Its beginning, in less memory than the document has; what is left out is said."""
+    tracemalloc.start()
+    found = document_shown(document)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found is not None
+    assert not found.is_whole
+    assert len(found.text) <= MOST_CHARACTERS
+    assert most < 20_000_000  # bytes

@@ -14,6 +14,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from apps.conftest import ClientOf, Outage, Serve
 from apps.support.busy import Busy
+from apps.support.hints import wait_until
+from forebay_apps.orchestrator.announce import Announcer
 from forebay_apps.web.tracing import Tracing
 
 SERVER, CLIENT, ERROR = 2, 3, 2
@@ -88,6 +90,42 @@ def test_requests_and_their_calls_are_spans(
     assert by_name["GET /metrics"].status.code == ERROR
     assert not any("healthz" in span.name for _, span in found)
     assert b"a-secret-number" not in b"".join(sent)
+
+
+def test_what_is_asked_beside_the_requests_is_no_trace(
+    busy: Busy, serve: Serve, client: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The announcer looks again and again; what a person's request leaves to a thread is traced."""
+    looked = threading.Event()
+    looks = Announcer.step
+
+    def step(self: Announcer) -> None:
+        looks(self)
+        looked.set()
+
+    monkeypatch.setattr(Announcer, "step", step)
+    with collecting() as (endpoint, sent):
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+        app = serve(
+            "orchestrator",
+            OTEL_EXPORTER_OTLP_ENDPOINT=endpoint,
+            FOREBAY_WEBHOOK_URL=endpoint,
+            FOREBAY_WEBHOOK_SECRET="whsec_" + "A" * 32,
+            FOREBAY_COMPUTE_USD_PER_HOUR="1",
+        )
+        assert looked.wait(10)
+        vic = client(app, "vic")
+        assert vic.post("/overview/compute").status_code == 303
+        wait_until(lambda: not app.app.state.compute.state.is_loading)
+        assert app.app.state.tracing
+        app.app.state.tracing.close()
+        found = [span for _, span in spans(sent)]
+    (asked,) = [span for span in found if span.name == "POST /overview/compute"]
+    roots = {span.name for span in found if not span.parent_span_id}
+    assert roots == {"POST /login", "POST /overview/compute"}
+    assert "forebay.record_compute_usage" in {
+        span.name for span in found if span.trace_id == asked.trace_id
+    }
 
 
 def test_the_service_is_called_as_its_settings_say() -> None:

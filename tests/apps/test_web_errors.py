@@ -9,7 +9,9 @@ from starlette.exceptions import HTTPException
 
 from apps.conftest import ClientOf
 from apps.support.serving import Served
+from conftest import Connect
 from forebay import errors
+from forebay.calls import viewer
 from forebay_apps.live.snapshots import Slow
 from forebay_apps.web.errors import HANDLED, Forbidden, Refusal, problem
 
@@ -65,6 +67,23 @@ def test_each_error_has_its_status_and_a_sentence(error: Exception, status: int,
 def test_parameters_are_named_plainly_and_data_as_it_is(text: str, said: str) -> None:
     """Only what is a parameter's name loses its prefix."""
     assert problem(errors.NotFoundError(text)).sentence == said
+
+
+def test_no_page_names_a_stored_function(connect: Connect) -> None:
+    """A hint for programmers is left out; another one is said."""
+    with pytest.raises(errors.UnknownAgentError) as raised:
+        viewer.list_tasks(connect("viewer"), agents=["nope"])
+    assert "forebay." in str(raised.value.hint)
+    assert "forebay." not in problem(raised.value).sentence.casefold()
+    assert problem(errors.RefusedError("no", hint="ask later")).sentence == "No. Ask later."
+
+
+def test_a_nul_is_told_in_our_words(connect: Connect) -> None:
+    """The driver finds it, and says so in the database's terms."""
+    with pytest.raises(psycopg.DataError) as raised:
+        viewer.list_tasks(connect("viewer"), search="a\0b")
+    found = problem(raised.value)
+    assert (found.status, found.sentence) == (400, "A NUL character cannot be stored: remove it.")
 
 
 def test_an_error_comes_in_the_form_that_was_asked_for(door: Served, client: ClientOf) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -18,43 +14,13 @@ import pytest
 
 from apps.support.hints import listening_to, wait_until
 from apps.support.people import PASSWORD
+from apps.support.processes import lines, said, serving
 from forebay_apps.web.database import STATEMENT_SECONDS
 from forebay_apps.web.users import Users
 from support.cli import Cli
+from support.receiver import SECRET
 
 DSN = Callable[..., str]
-
-
-@contextmanager
-def serving(
-    which: str, home: Path, **variables: str
-) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """Run `forebay serve` on a free port; give the process and the address."""
-    options = ["--port", "0"] + (["--no-daemon"] if which == "orchestrator" else [])
-    own = {"FOREBAY_HOME": str(home), "FOREBAY_STORAGE_ROOTS": str(home)}
-    with open(home / "log", "w+") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "forebay.cli", "serve", which, *options],
-            env=os.environ | own | variables,
-            stderr=log,
-            text=True,
-        )
-        try:
-            wait_until(lambda: "startup complete" in said(home) or process.poll() is not None, 60)
-            assert process.poll() is None, said(home)
-            (at,) = [line for line in lines(home) if line["event"] == "serving"]
-            yield process, f"http://127.0.0.1:{at['port']}"
-        finally:
-            process.kill()
-            process.wait()
-
-
-def said(home: Path) -> str:
-    return (home / "log").read_text()
-
-
-def lines(home: Path) -> list[dict[str, str]]:
-    return [json.loads(line) for line in said(home).splitlines()]
 
 
 def test_it_stops_when_asked_though_streams_are_open(role_dsn: DSN, tmp_path: Path) -> None:
@@ -62,7 +28,10 @@ def test_it_stops_when_asked_though_streams_are_open(role_dsn: DSN, tmp_path: Pa
     one of success."""
     Users(tmp_path / "users.json").put("vic", "viewer", PASSWORD)
     with (
-        serving("orchestrator", tmp_path, FOREBAY_DATABASE_URL=role_dsn("all")) as (process, url),
+        serving("orchestrator", tmp_path, "--no-daemon", FOREBAY_DATABASE_URL=role_dsn("all")) as (
+            process,
+            url,
+        ),
         httpx.Client(base_url=url, headers={"Origin": url}, timeout=20) as vic,
         ExitStack() as streams,
     ):
@@ -86,7 +55,7 @@ def test_it_stops_though_the_database_does_not_answer(
     waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
     with (
         psycopg.connect(superuser.info.dsn) as locker,
-        serving("orchestrator", tmp_path, **variables) as (process, url),
+        serving("orchestrator", tmp_path, "--no-daemon", **variables) as (process, url),
         ThreadPoolExecutor(1) as pool,
     ):
         locker.execute("lock table forebay.tasks in access exclusive mode")
@@ -139,6 +108,48 @@ def test_a_port_that_is_taken_is_told(cli: Cli, tmp_path: Path) -> None:
     assert f"port {port}" in answer.err
 
 
+@pytest.mark.parametrize(
+    ("which", "variable", "value"),
+    [
+        ("intake", "FOREBAY_STORAGE_ROOTS", "/etc/passwd"),
+        ("intake", "FOREBAY_STORAGE_ROOTS", "/proc/nope"),
+        ("orchestrator", "FOREBAY_WEBHOOK_URL", "http://exa mple/x"),
+        ("orchestrator", "FOREBAY_WEBHOOK_URL", "http://a..b/x"),
+        ("orchestrator", "FOREBAY_WEBHOOK_URL", "http://a/ü"),
+        ("orchestrator", "FOREBAY_METRICS_TOKEN", "tökén-long-enough"),
+        ("orchestrator", "FOREBAY_METRICS_TOKEN", "a token\nof two lines"),
+        ("orchestrator", "OTEL_EXPORTER_OTLP_ENDPOINT", "notaurl"),
+        ("orchestrator", "FOREBAY_DAEMON_DATABASE_URL", "garbage"),
+        ("orchestrator", "DATABRICKS_APP_PORT", "99999"),
+        ("orchestrator", "DATABRICKS_APP_PORT", "abc"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_stops_the_start(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, which: str, variable: str, value: str
+) -> None:
+    """With one sentence that names it; the database is not asked for that."""
+    monkeypatch.setenv("FOREBAY_WEBHOOK_SECRET", SECRET)
+    monkeypatch.setenv(variable, value)
+    answer = cli("serve", which, "--dsn", "host=/nowhere")
+    assert answer.code == 1
+    assert variable in answer.err
+    assert answer.err.count("\n") == 1
+
+
+def test_a_port_that_was_given_is_not_blamed_on_the_environment(cli: Cli) -> None:
+    """Only a variable that is set is named."""
+    answer = cli("serve", "intake", "--port", "99999")
+    assert answer.code == 2
+    assert "--port" in answer.err
+    assert "DATABRICKS_APP_PORT" not in answer.err
+
+
+def test_a_home_that_cannot_be_is_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder alone says nothing of the setting that it is from."""
+    monkeypatch.setenv("FOREBAY_HOME", "/proc/nope")
+    assert "FOREBAY_HOME" in cli("demo").err
+
+
 def test_users_are_added_listed_changed_and_removed(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -168,7 +179,8 @@ def test_users_are_added_listed_changed_and_removed(
 @pytest.mark.parametrize(
     ("arguments", "typed", "sentence"),
     [
-        (["add", "anna"], "short", "at least 12 characters"),
+        (["add", "anna"], "short", "12 to 1,000 characters"),
+        (["add", "anna"], "x" * 1001, "12 to 1,000 characters"),
         (["add", "anna", "--role", "king"], PASSWORD, "There is no role 'king'"),
         (["add", " "], PASSWORD, "The name must have"),
         (["passwd", "nobody"], PASSWORD, "There is no user 'nobody'"),
@@ -190,3 +202,34 @@ def test_what_cannot_be_is_told_in_a_sentence(
     assert answer.code == 1
     assert sentence in answer.err
     assert cli("user", "list", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["user", "list"],
+        ["user", "add", "anna"],
+        ["user", "passwd", "anna"],
+        ["user", "role", "anna", "viewer"],
+        ["user", "remove", "anna"],
+        ["serve", "intake", "--port", "0"],
+    ],
+)
+def test_a_malformed_users_file_is_told_in_one_sentence(
+    cli: Cli,
+    monkeypatch: pytest.MonkeyPatch,
+    role_dsn: DSN,
+    tmp_path: Path,
+    arguments: list[str],
+) -> None:
+    """By each command on it, and at the start of an app; the file stays as it is."""
+    file = tmp_path / "users.json"
+    file.write_text('[{"name": ["anna"]}]')
+    (tmp_path / "typed").write_text(PASSWORD)
+    monkeypatch.setattr("sys.stdin", (tmp_path / "typed").open())
+    monkeypatch.setenv("FOREBAY_DATABASE_URL", role_dsn("all"))
+    answer = cli(*arguments)
+    assert answer.code == 1
+    assert f"{file} cannot be read (a user lacks" in answer.err
+    assert "Traceback" not in answer.err
+    assert file.read_text() == '[{"name": ["anna"]}]'

@@ -74,6 +74,12 @@ def test_the_caller_owns_the_transaction(
     assert viewer.list_tasks(caller) == []
 
 
+def test_a_set_of_single_values_is_a_list_of_them(caller: psycopg.Connection) -> None:
+    """What has one column comes without a row around it."""
+    operator.register_agent(caller, agent="classify")
+    assert viewer.agent_names(caller) == ["classify", "parse"]
+
+
 def test_infinite_times_can_be_read(caller: psycopg.Connection) -> None:
     """A pause until resumed is 'infinity' in Postgres, which Python's datetime cannot hold."""
     assert operator.pause_agent(caller, agent="parse") == 1

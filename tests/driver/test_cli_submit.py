@@ -107,20 +107,32 @@ def test_a_name_that_is_no_utf8_is_submitted(
 def test_bad_files_are_refused_one_sentence_each(
     cli: Cli, conn: psycopg.Connection, storage: Path, tmp_path: Path
 ) -> None:
-    """FL4: one bad file refuses all; every one is named with its reason, and nothing is stored."""
+    """FL4: every bad file is named with its reason, the others go on, and a script can tell."""
     good = pdf(tmp_path / "good.pdf")
     empty = pdf(tmp_path / "empty.pdf", b"")
     text = pdf(tmp_path / "text.pdf", b"hello")
-    answer = cli("submit", good, empty, text, tmp_path, tmp_path / "missing.pdf")
-    assert answer.code == 1
-    assert answer.err.splitlines() == [
+    bad = (empty, text, tmp_path, tmp_path / "missing.pdf")
+    said = [
         f"forebay: {empty} is empty (0 bytes): export it again.",
         f"forebay: {text} is not a PDF (it does not start with %PDF-): export it as PDF.",
         f"forebay: {tmp_path} is a folder: pass the files in it, such as folder/*.pdf.",
         f"forebay: {tmp_path}/missing.pdf does not exist: check the name.",
     ]
+    answer = cli("submit", *bad)
+    assert (answer.code, answer.out) == (1, "")
+    nothing = "forebay: No file is left to submit: nothing is in line."
+    assert answer.err.splitlines() == [*said, nothing]
     assert not storage.exists()
     assert cli("tasks", "--json").json == []
+    answer = cli("submit", empty, good, *bad[1:], "--json")
+    assert answer.code == 1
+    lines = answer.err.splitlines()
+    assert lines[:4] == said
+    assert lines[-1] == "forebay: 4 of 5 files were refused, and not submitted."
+    assert [task["name"] for task in answer.json["tasks"]] == ["good.pdf"]
+    assert [each["file"] for each in answer.json["refused"]] == [str(path) for path in bad]
+    assert answer.json["refused"][0]["reason"] == "is empty (0 bytes): export it again."
+    assert len(list(storage.iterdir())) == len(cli("tasks", "--json").json) == 1
 
 
 def test_fl8_copies_go_when_the_batch_is_refused(
@@ -173,7 +185,9 @@ def test_a_file_that_will_fail_is_taken_and_told(
     answer = cli("submit", pdf(tmp_path / "cut.pdf"), tmp_path / "locked.pdf", "--json")
     assert (answer.code, len(answer.json["tasks"])) == (0, 2)
     cut, locked = answer.err.splitlines()
-    assert cut.startswith(f"{tmp_path}/cut.pdf is submitted, but it will fail. The PDF is broken")
+    assert cut.startswith(
+        f"{tmp_path}/cut.pdf is in line, but its task will fail: The PDF is broken"
+    )
     assert "needs a password" in locked
 
 

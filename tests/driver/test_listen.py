@@ -108,6 +108,28 @@ def test_nt3_a_listener_survives_a_restart_of_the_server() -> None:
             assert woken.within(1)
 
 
+def test_tries_to_connect_come_more_seldom_but_never_far_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A server that was away for long is heard within moments of its return."""
+    pauses: list[float] = []
+
+    class Clock(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            pauses.append(timeout or 0)
+            if len(pauses) == 12:
+                self.set()
+            return self.is_set()
+
+    listener = Listener(Database("host=/nowhere user=nobody"), Woken())
+    monkeypatch.setattr(listener, "_stop", Clock())
+    listener.start()
+    listener._thread.join(30)
+    assert len(pauses) == 12
+    assert pauses[0] <= 0.5 < pauses[-1]
+    assert max(pauses) <= 2
+
+
 @pytest.fixture
 def relay(role_dsn: DSN) -> Iterator[Relay]:
     """Relay to the test's server."""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from forebay.errors import MissingSettingError
-from forebay.storage import ROOTS, FolderStorage, StorageError, locate, roots
+from forebay.errors import MissingSettingError, SettingError
+from forebay.storage import CHUNK, ROOTS, FolderStorage, StorageError, locate, prepare, roots
 
 OUTSIDE = ("link/b.pdf", "file", "link/../../secret/b.pdf")
 
@@ -163,6 +163,8 @@ def test_links_that_lead_out_are_not_listed(storage: FolderStorage) -> None:
 
 def test_documents_are_found_in_every_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A relative path is tried below each root in turn; an absolute one below a root will do."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
     one, two = FolderStorage(tmp_path / "one"), FolderStorage(tmp_path / "two")
     monkeypatch.setenv(ROOTS, f"{one.root}{os.pathsep}{two.root}")
     one.write("both.pdf", [b"1"])
@@ -201,3 +203,33 @@ def test_a_root_that_is_not_there_is_no_fault_of_the_file(
     with pytest.raises(StorageError, match=r"gone.? is not there: mount it") as missing:
         locate("b.pdf")
     assert missing.value.may_pass
+
+
+def test_only_the_start_of_a_program_makes_a_root(tmp_path: Path) -> None:
+    """What is written where a mount went away would be hidden by it; another root is only read."""
+    storages = [FolderStorage(tmp_path / "deep" / "one"), FolderStorage(tmp_path / "two")]
+    prepare(storages)
+    prepare(storages)
+    one, two = storages
+    assert (one.root.is_dir(), two.root.exists()) == (True, False)
+    one.root.rmdir()
+    for each in storages:
+        with pytest.raises(StorageError, match="is not there: mount it") as missing:
+            each.write("a.pdf", [b"a"])
+        assert missing.value.may_pass
+        assert not each.root.exists()
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_root_that_is_no_folder_is_refused_at_the_start(tmp_path: Path, place: int) -> None:
+    """The setting is named, wherever in it the root stands."""
+    (tmp_path / "file").touch()
+    wrong = FolderStorage(tmp_path / "file")
+    with pytest.raises(SettingError, match=rf"{ROOTS} names .*file.* is no folder"):
+        prepare([FolderStorage(tmp_path), wrong] if place else [wrong])
+
+
+def test_a_root_that_cannot_be_made_is_refused_at_the_start() -> None:
+    """With the system's reason."""
+    with pytest.raises(SettingError, match=rf"/proc/nope.* cannot be made \(.*correct {ROOTS}"):
+        prepare([FolderStorage(Path("/proc/nope/documents"))])

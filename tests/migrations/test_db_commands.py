@@ -37,6 +37,28 @@ def test_upgrade_and_status(dsn: str) -> None:
     assert forebay_db("verify", "--dsn", dsn).returncode == 0
 
 
+def test_an_upgrade_has_a_line_a_migration_and_sums_up_the_rest(dsn: str) -> None:
+    """Hundreds of functions are one line; --verbose names them, and a single one has its name."""
+    told = forebay_db("plan", "--dsn", dsn).stdout
+    verbose = forebay_db("plan", "--dsn", dsn, "--verbose").stdout
+    done = forebay_db("upgrade", "--dsn", dsn).stdout
+    assert done == told
+    steps = schema.plan(None)
+    migrations = [step.name for step in steps if step.kind == "versioned"]
+    functions = [step.name for step in steps if step.name.startswith("functions/")]
+    assert all(name in told for name in migrations)
+    assert f"{len(functions)} functions" in told
+    assert functions[0] not in told
+    assert len(told.splitlines()) < len(migrations) + 10
+    assert all(step.name in verbose for step in steps)
+    with psycopg.connect(dsn) as conn:
+        conn.execute("set role forebay_owner")
+        conn.execute(
+            "update forebay.schema_history set sha256 = '' where name = %s", [functions[0]]
+        )
+    assert functions[0] in forebay_db("plan", "--dsn", dsn).stdout
+
+
 def test_verify_ends_with_1_when_something_differs(dsn: str) -> None:
     """verify prints a sentence for each difference, and its exit code is 1."""
     schema.upgrade(dsn)

@@ -540,7 +540,7 @@ class Model:
         if effect == "completed":
             if task.attempt_id not in (None, attempt.attempt_id):
                 self._end(self.attempts[task.attempt_id], "superseded", is_stop_pending=True)
-            attempt.status, attempt.finished_at = "succeeded", attempt.finished_at or self.now
+            attempt.status, attempt.finished_at = "succeeded", self.now
             self._move(task, "completed")
             task.result, task.confidence, task.error_kind = result, confidence, None
         elif result in (attempt.result, task.result):

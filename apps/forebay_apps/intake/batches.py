@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Query, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from forebay.calls import submitter
-from forebay.rows import BatchOutlook, TaskEffect, TaskEffectWord
+from forebay.rows import BatchOutlook, BatchTask, TaskEffect, TaskEffectWord
 from forebay_apps.intake.exports import FILES
-from forebay_apps.intake.naming import STATES, limit_words
+from forebay_apps.intake.naming import STATES, waiting_words
 from forebay_apps.intake.sight import Sight
 from forebay_apps.web.database import Db
 from forebay_apps.web.errors import Refusal
 from forebay_apps.web.ids import Id, OptionalId
 from forebay_apps.web.pages import Pages, back, fragment, page
+from forebay_apps.web.visible import visible
 
 router = Pages()
 
@@ -28,6 +29,8 @@ EXPLAINED = 10
 """Of how many it says in full why they wait: each costs some milliseconds."""
 
 State = Annotated[str | None, Query()]
+Order = Literal["confidence"]
+"""How documents can be ordered other than as they came: the least sure first, of those done."""
 
 
 @router.page("/batches")
@@ -59,6 +62,7 @@ def batch(
     db: Db,
     batch_id: Id,
     state: State = None,
+    order: Order | None = None,
     after: OptionalId = None,
 ) -> Response:
     """Show one batch; the address can be shared, and says which documents are shown."""
@@ -71,28 +75,37 @@ def batch_now(
     db: Db,
     batch_id: Id,
     state: State = None,
+    order: Order | None = None,
     after: OptionalId = None,
 ) -> Response:
     """Show how far a batch is, and a page of its documents."""
     sight = Sight.of(db, batch_id)
-    statuses = [STATES[state]] if state in STATES else None
-    found = sight.tasks(statuses=statuses, after_task_id=after, limit=DOCUMENTS + 1)
+    found = _documents(sight, state, order, after)
     tasks = found[:DOCUMENTS]
-    explanations = sight.explanations(tasks, most=EXPLAINED)
     return fragment(
         request,
         "batch_now.html",
         sight=sight,
         batch=sight.batch,
         tasks=tasks,
-        explanations=explanations,
-        limit_words=limit_words(sight.batch.limited_by, explanations.values()),
+        waiting_words=waiting_words(tasks, sight.explanations(tasks, most=EXPLAINED)),
         has_more=len(found) > DOCUMENTS,
-        state=state,
+        state="done" if order else state,
+        order=order,
         after=after,
         states=STATES,
         finished_words=finished_words(sight.batch),
     )
+
+
+def _documents(
+    sight: Sight, state: str | None, order: Order | None, after: int | None
+) -> list[BatchTask]:
+    """Return a page of a batch's documents, and one more where there are more."""
+    if order:
+        return sight.least_sure(after_task_id=after, limit=DOCUMENTS + 1)
+    statuses = [STATES[state]] if state in STATES else None
+    return sight.tasks(statuses=statuses, after_task_id=after, limit=DOCUMENTS + 1)
 
 
 @router.get("/batches/{batch_id}/state", response_model=None)
@@ -144,7 +157,7 @@ def finished_words(batch: BatchOutlook) -> str:
     """Return what became of a batch, in a sentence for a notification."""
     counts = {word: getattr(batch, status) for word, status in STATES.items()}
     said = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
-    return f"{batch.name}: {said}."
+    return f"{visible(batch.name, f'Batch {batch.batch_id}')}: {said}."
 
 
 def _said(effects: Sequence[TaskEffect], act: TaskEffectWord, what: str) -> str:

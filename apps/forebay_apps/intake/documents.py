@@ -10,12 +10,14 @@ from starlette.responses import Response, StreamingResponse
 
 from forebay.rows import BatchResult, BatchTask
 from forebay.storage import StorageError
+from forebay_apps.intake.batches import Order
 from forebay_apps.intake.exports import document_as_json
 from forebay_apps.intake.findings import Findings
-from forebay_apps.intake.naming import name_of
+from forebay_apps.intake.naming import shown_name
 from forebay_apps.intake.pictures import NoPicture, Pictures
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.intake.sight import Sight
+from forebay_apps.intake.storing import unreadable
 from forebay_apps.web.database import Db
 from forebay_apps.web.errors import Refusal
 from forebay_apps.web.ids import Id
@@ -30,7 +32,14 @@ Turn = Literal["0", "90", "180", "270"]
 
 
 @router.page("/batches/{batch_id}/documents/{task_id}")
-def document(request: Request, db: Db, batch_id: Id, task_id: Id, shown: Shown = 1) -> Response:
+def document(
+    request: Request,
+    db: Db,
+    batch_id: Id,
+    task_id: Id,
+    shown: Shown = 1,
+    order: Order | None = None,
+) -> Response:
     """Show a document: its fields, lines, tables and notes, and one of its pages."""
     sight = Sight.of(db, batch_id)
     row = sight.result(task_id)
@@ -41,13 +50,23 @@ def document(request: Request, db: Db, batch_id: Id, task_id: Id, shown: Shown =
         "document.html",
         sight=sight,
         row=row,
-        name=name_of(row.payload),
+        name=shown_name(row),
         findings=findings,
         pages=pages,
         problem=problem,
         shown=min(shown, pages),
-        following=next(iter(sight.tasks(after_task_id=task_id, limit=1)), None),
+        order=order,
+        following=_following(sight, row, order),
     )
+
+
+def _following(sight: Sight, row: BatchResult, order: Order | None) -> BatchTask | None:
+    """Return the document after this one, in the order in which the person goes through them."""
+    if order and row.status == "completed":
+        found = sight.least_sure(after_task_id=row.task_id, limit=1)
+    else:
+        found = sight.tasks(after_task_id=row.task_id, limit=1)
+    return next(iter(found), None)
 
 
 @router.fragment("/batches/{batch_id}/documents/{task_id}/now")
@@ -71,7 +90,7 @@ def picture(
     except NoPicture as error:
         raise Refusal(422, str(error)) from error
     except StorageError as error:
-        raise Refusal(503 if error.may_pass else 404, str(error)) from error
+        raise unreadable(error) from error
     return Response(png, media_type="image/png")
 
 
@@ -84,8 +103,8 @@ def original(request: Request, db: Db, batch_id: Id, task_id: Id) -> Response:
         storage, name = settings.locate(_stored_name(task))
         chunks = storage.read(name)
     except StorageError as error:
-        raise Refusal(503 if error.may_pass else 404, str(error)) from error
-    plain = name_of(task.payload).rpartition("/")[2]
+        raise unreadable(error) from error
+    plain = shown_name(task).rstrip("/").rpartition("/")[2]
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(plain, safe='')}"}
     return StreamingResponse(chunks, media_type="application/pdf", headers=headers)
 
@@ -104,7 +123,9 @@ def _pages(pictures: Pictures, row: BatchResult, findings: Findings) -> tuple[in
         return findings.page_count, None
     try:
         return pictures.count_pages(_stored_name(row)), None
-    except (NoPicture, StorageError, Refusal) as error:
+    except StorageError as error:
+        return 1, str(unreadable(error))
+    except (NoPicture, Refusal) as error:
         return 1, str(error)
 
 

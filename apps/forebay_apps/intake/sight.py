@@ -56,6 +56,18 @@ class Sight:
             limit=limit,
         )
 
+    def least_sure(self, *, after_task_id: int | None = None, limit: int) -> list[BatchTask]:
+        """Return its completed tasks after that one, the least sure first.
+
+        Raises UnknownTaskError where that one is none of them.
+        """
+        return self._ask(
+            submitter.batch_tasks_by_confidence,
+            reader.read_batch_tasks_by_confidence,
+            after_task_id=after_task_id,
+            limit=limit,
+        )
+
     def task(self, task_id: int) -> BatchTask:
         """Return one of its tasks; raises UnknownTaskError for one that is not in it."""
         found = self.tasks(after_task_id=task_id - 1, limit=1)

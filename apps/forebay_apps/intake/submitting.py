@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from forebay.calls import submitter
 from forebay.errors import UnknownAgentError
 from forebay_apps.intake.naming import URGENCIES
+from forebay_apps.intake.offer import offered
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.database import Db
 from forebay_apps.web.errors import Refusal
@@ -27,13 +28,16 @@ NO_AGENT = (
 @router.page("/")
 def new_batch(request: Request, db: Db) -> Response:
     """Show what was uploaded and not submitted, and let the person add to it and submit it."""
+    settings: IntakeSettings = request.app.state.intake
     with db.submitter() as conn:
         uploads = submitter.list_uploads(conn, actor=db.person.name)
+        agents = offered(conn, settings.agents)
     return page(
         request,
         "upload.html",
         uploads=uploads,
-        settings=request.app.state.intake,
+        settings=settings,
+        agents=agents,
         urgencies=URGENCIES,
         submission_key=uuid4(),
     )

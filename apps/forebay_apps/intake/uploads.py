@@ -24,6 +24,7 @@ from forebay.storage import StorageError
 from forebay_agents.reading.limits import MEGABYTE, MOST
 from forebay_apps.intake.receiving import check_size, receive, sending
 from forebay_apps.intake.settings import IntakeSettings
+from forebay_apps.intake.storing import unusable
 from forebay_apps.web.database import Access, Db
 from forebay_apps.web.errors import Refusal
 from forebay_apps.web.pages import Pages
@@ -63,7 +64,7 @@ async def put_upload(
     except TimeoutError:
         return _closing(request, Refusal(408, "The file came too slowly: try again."))
     except StorageError as error:
-        return _closing(request, Refusal(503, str(error)))
+        return _closing(request, unusable(error))
     except (Refusal, ForebayError, psycopg.Error) as error:
         return _closing(request, error)
     return JSONResponse({"upload_id": str(upload_id), "bytes": size, "pages": pages}, 201)

@@ -60,10 +60,10 @@ class Hub:
 
     def stop(self) -> None:
         """End every stream and the listener."""
-        self.end_streams()
+        self.begin_stop()
         self._listener.stop()
 
-    def end_streams(self) -> None:
+    def begin_stop(self) -> None:
         """Have every open stream end at once; safe to call in a signal handler."""
         self.is_closing = True
         self._listener.ask_to_stop()

@@ -121,7 +121,7 @@ def _question(request: Request, act: Act, *, status: int = 200, **values: Any) -
         "note": "",
         "reason": "",
         "priority": "10" if act.name == "reprocess" else "0",
-        "described": " and ".join(words(filters)) or "no filter: every task" if filters else "",
+        "described": " and ".join(words(filters)) if filters else "",
         "fields": filters.pairs() if filters else [],
     }
     known |= values

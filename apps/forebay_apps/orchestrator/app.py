@@ -58,6 +58,7 @@ def create_app(variables: Mapping[str, str] = os.environ, *, with_daemon: bool =
         ],
         nav=[(label, path, "viewer") for label, path in NAV],
         needs="viewer",
+        elsewhere="Documents are handed in, and their results read, in the intake app.",
         roles=ROLES,
         open_paths=["/api/callbacks", "/metrics"],
     )

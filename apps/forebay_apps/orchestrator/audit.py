@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from forebay.calls import viewer
 from forebay.rows import AuditEntry
+from forebay_apps.orchestrator.costs import NOTHING
 from forebay_apps.orchestrator.fields import first, optional_whole
 from forebay_apps.orchestrator.filter_form import shown
 from forebay_apps.orchestrator.filters import Filters, Pair
@@ -17,6 +18,9 @@ from forebay_apps.web.database import Db
 from forebay_apps.web.guard import Viewer
 from forebay_apps.web.ids import OptionalId
 from forebay_apps.web.pages import Pages, fragment, page
+
+SUBJECTS = ("quota", "model", "customer")
+"""Where the details of an act say what it is on, by their name."""
 
 router = Pages()
 
@@ -48,7 +52,14 @@ def audit_list(request: Request, person: Viewer, db: Db, before: OptionalId = No
         acts=found[:PAGE_SIZE],
         older=older("/audit", _pairs(asked), found, "audit_id"),
         details=details,
+        subject=subject,
     )
+
+
+def subject(act: AuditEntry) -> str:
+    """Return in words what an act is on that is neither a task nor an agent."""
+    said = act.details or {}
+    return next((f"{name} {said[name]}" for name in SUBJECTS if said.get(name)), NOTHING)
 
 
 def details(act: AuditEntry) -> str:

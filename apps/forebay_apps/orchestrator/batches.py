@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from fastapi import Request
 from starlette.responses import Response
 
 from forebay.calls import viewer
+from forebay.rows import BatchSummary
 from forebay_apps.orchestrator.acts import ACTS
+from forebay_apps.orchestrator.costs import AND_MORE, Begun
 from forebay_apps.orchestrator.filter_form import shown
 from forebay_apps.orchestrator.filters import Filters
 from forebay_apps.orchestrator.lists import PAGE_SIZE, Filtered, older, query
@@ -53,6 +56,8 @@ def batch_list(
         batches=found[:PAGE_SIZE],
         older=older("/batches", filters.pairs(), found, "batch_id"),
         words=words,
+        is_partial=any(AND_MORE in cost(batch) for batch in found[:PAGE_SIZE]),
+        cost_of=cost,
     )
 
 
@@ -77,6 +82,14 @@ def batch_body(request: Request, person: Viewer, db: Db, batch_id: Id) -> Respon
     with db.viewer() as conn:
         found = viewer.batch_progress(conn, batch_id=batch_id)
     return fragment(request, "batch_body.html", batch=found, words=words)
+
+
+def cost(batch: BatchSummary) -> str:
+    """Return what a batch's calls have cost; + where some of it is not known."""
+    begun = Begun(batch.ended_attempts, is_going_on=batch.processing > 0)
+    known = begun.known(batch.llm_usd or Decimal(0), batch.priced_attempts)
+    said = formats.usd(known)
+    return f"{said}{AND_MORE}" if known and batch.priced_attempts < batch.ended_attempts else said
 
 
 def words(counts: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -33,6 +34,7 @@ MAX_BYTES = 2 * 1024 * 1024
 BODY_SECONDS = 20.0  # for a body to arrive
 RETRY_AFTER = 2  # seconds, while the database is away
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
+SIGNATURE = re.compile(r"v1,[A-Za-z0-9+/]{43}=")  # of SHA-256, in base64
 LONGEST_ID = 100  # characters of a message id in the log
 FROM_DATABASE = (psycopg.Error, PoolTimeout, TooManyRequests, ForebayError)
 
@@ -80,11 +82,10 @@ def _event(webhooks: list[Webhook], headers: Mapping[str, str], body: bytes) -> 
     if not webhooks:
         raise Refusal(403, f"No callbacks are taken here: {SECRETS} is not set.")
     reason = "The signature is wrong."
+    signed = _signed_by(headers)
     for webhook in webhooks:
         try:
-            webhook.verify(
-                body, {name: headers.get(name, "") for name in HEADERS}, json_parse=False
-            )
+            webhook.verify(body, signed, json_parse=False)
             break
         except WebhookVerificationError as error:
             reason = f"{error}."
@@ -96,6 +97,16 @@ def _event(webhooks: list[Webhook], headers: Mapping[str, str], body: bytes) -> 
         return json.loads(body.decode())
     except (ValueError, RecursionError):
         raise Refusal(400, "The body is not JSON, or nested too deep.") from None
+
+
+def _signed_by(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that sign a body, of several signatures those that can be one.
+
+    The package gives up at the first that is malformed, and a good one may stand beside it.
+    """
+    found = {name: headers.get(name, "") for name in HEADERS}
+    well_formed = filter(SIGNATURE.fullmatch, found["webhook-signature"].split())
+    return found | {"webhook-signature": " ".join(well_formed) or found["webhook-signature"]}
 
 
 def _taken(request: Request, body: bytes) -> dict[str, str]:

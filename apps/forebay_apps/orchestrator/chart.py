@@ -42,7 +42,8 @@ class Series:
 class Chart:
     """A chart; labels are its x as a person reads them, links where a click on a point leads.
 
-    widths are those of bars that begin at x, in milliseconds: the first step may be a part of one.
+    note says what is left out. widths are those of bars that begin at x, in milliseconds: the first
+    step may be a part of one.
     """
 
     key: str
@@ -53,6 +54,7 @@ class Chart:
     labels: list[str]
     series: list[Series]
     first: str = "from (UTC)"
+    note: str = ""
     links: list[str] | None = None
     widths: list[float] | None = None
 

@@ -102,9 +102,16 @@ def confidence_counts(report: MetricsReport) -> Chart:
     )
 
 
-def confidence_of_each(tasks: Sequence[TaskSummary]) -> Chart:
-    """Return a dot a document, at the time when it was done; a click leads to its task."""
-    known = [task for task in tasks if task.confidence is not None and task.finished_at is not None]
+def confidence_of_each(tasks: Sequence[TaskSummary], most: int) -> Chart:
+    """Return a dot a document, at the time when it was done; a click leads to its task.
+
+    Of tasks, the latest first, so many are looked at, and it is said when there are more.
+    """
+    known = [
+        task
+        for task in tasks[:most]
+        if task.confidence is not None and task.finished_at is not None
+    ]
     known.sort(key=lambda task: (task.finished_at, task.task_id))
     sureness = [task.confidence for task in known]
     return Chart(
@@ -121,5 +128,6 @@ def confidence_of_each(tasks: Sequence[TaskSummary]) -> Chart:
             )
         ],
         first="task",
+        note=f"of the latest {most:,} completed tasks" if len(tasks) > most else "",
         links=[f"/tasks/{task.task_id}" for task in known],
     )

@@ -4,38 +4,77 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TypeVar
 from urllib.parse import quote
 
-from forebay.rows import CostLine
+from forebay.rows import CostLine, MetricsReport
 from forebay_apps.orchestrator.filters import NO_CUSTOMER, Filters
 from forebay_apps.web import formats
 
-DIMENSIONS = ("agent", "customer", "model", "batch", "day", "task")
+Amount = TypeVar("Amount", int, Decimal)
+
+AND_MORE = "\N{NO-BREAK SPACE}+"
+"""After a sum of which a part is not known."""
+
+NOTHING = "\N{EN DASH}"
+DIMENSIONS = ("agent", "customer", "model", "batch", "day", "try", "task")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the cost table; an amount is None where nothing is known of it."""
+    """A line of the cost table; an amount is None where nothing is known of it: it is `missing`."""
 
     row: CostLine
     name: str
     url: str | None
+    tokens: tuple[int | None, int | None, int | None]
     llm_usd: Decimal | None
     compute_usd: Decimal | None
     coverage: str
+    missing: str
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """How many attempts have ended, and whether others are under way: what a sum can be of."""
+
+    ended: int
+    is_going_on: bool = False
+
+    def known(self, total: Amount, of: int) -> Amount | None:
+        """Return a sum of which so many attempts tell all; None where nothing is known of it.
+
+        A sum that is not 0 is known in part, also where no attempt tells all of its own.
+        """
+        is_unknown = not total and not of and (self.ended or self.is_going_on)
+        return None if is_unknown else total
+
+    def tokens(self, row: MetricsReport | CostLine) -> tuple[int | None, int | None, int | None]:
+        """Return input, output and cached tokens; None where nothing is known of any of them."""
+        if self.known(row.input_tokens + row.output_tokens, row.measured_attempts) is None:
+            return None, None, None
+        return row.input_tokens, row.output_tokens, row.cached_tokens
 
 
 def line(by: str, row: CostLine, filters: Filters) -> Line:
     """Return a line; what has a page, or is a filter, has an address."""
-    is_known = row.priced_attempts or not row.ended_attempts
+    begun = Begun(row.ended_attempts, is_going_on=True)  # a line does not say: it may be
     return Line(
         row=row,
-        name=row.key or f"no {by}",
+        name=_name(by, row.key),
         url=_url(by, row.key, filters),
-        llm_usd=row.llm_usd if is_known else None,
+        tokens=begun.tokens(row),
+        llm_usd=begun.known(row.llm_usd, row.priced_attempts),
         compute_usd=row.compute_usd if row.costed_attempts else None,
         coverage=coverage(row.priced_attempts, row.ended_attempts, ""),
+        missing=formats.UNKNOWN if row.ended_attempts else NOTHING,
     )
+
+
+def _name(by: str, key: str | None) -> str:
+    if by == "try" and key:
+        return "first tries" if key == "first" else f"tries after one {key.removeprefix('after_')}"
+    return key or f"no {by}"
 
 
 def _url(by: str, key: str | None, filters: Filters) -> str | None:
@@ -54,8 +93,14 @@ def _url(by: str, key: str | None, filters: Filters) -> str | None:
 
 
 def coverage(known: int, ended: int, words: str) -> str:
-    """Return of how many ended attempts something is known."""
+    """Return of how many ended attempts something is known: `3 of 5 attempts <words>`."""
     if not ended:
         return "no attempt has ended" if words else formats.number(0)
     said = "all" if known == ended else f"{formats.number(known)} of"
     return f"{said} {formats.number(ended)}{f' attempts {words}' if words else ''}"
+
+
+def at_least(total: Amount | None, known: int, ended: int, words: str) -> str:
+    """Return the same beside a sum: where some attempts do not tell, it is at least so much."""
+    is_more = total is not None and known < ended
+    return f"{'at least; ' * is_more}{coverage(known, ended, words)}"

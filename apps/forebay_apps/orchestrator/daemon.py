@@ -7,6 +7,7 @@ dashboard's secrets, and a login of its own where one is set.
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -16,8 +17,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from forebay.daemon.pace import BackOff, Pace
+from forebay.daemon.pace import BackOff
+from forebay.errors import ConnectError, SettingError
 from forebay.logs import EventLog
+from forebay.pool import Database
 from forebay.settings import DATABASE_URL, text
 from forebay_apps.orchestrator import announce, monitoring
 from forebay_apps.web import settings
@@ -36,7 +39,7 @@ WITHHELD = {
     announce.URL,
     announce.SECRET,
 }
-STOP_SECONDS = Pace().stop_grace + 6  # a daemon that stops takes less
+STOP_SECONDS = 12.0  # a daemon that stops takes less; platforms kill an app after 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Supervisor:
         self._options = tuple(options)
         self._pauses = BackOff(*pauses)
         self._stop = threading.Event()
+        self._stop_by = math.inf  # on the monotonic clock
         self._lock = threading.Lock()  # nothing is started once the stop was asked for
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._run, name="daemon-supervisor", daemon=True)
@@ -72,13 +76,20 @@ class Supervisor:
         """Start the daemon, in the background."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Stop the daemon and wait for it; one that does not stop is killed."""
-        self._stop.set()
+    def begin_stop(self) -> None:
+        """Have the daemon stop; from now on it has STOP_SECONDS."""
         with self._lock:
+            if self._stop.is_set():
+                return
+            self._stop_by = time.monotonic() + STOP_SECONDS
+            self._stop.set()
             if self._process:
                 self._process.terminate()
-        self._thread.join(STOP_SECONDS)
+
+    def stop(self) -> None:
+        """Stop the daemon and wait for it; one that does not stop in time is killed."""
+        self.begin_stop()
+        self._thread.join(max(0.0, self._stop_by - time.monotonic()))
         with self._lock:
             if self._process:
                 self._process.kill()
@@ -137,7 +148,16 @@ class Supervisor:
 
 
 def environment_of(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return what the daemon of a dashboard with these variables has in its environment."""
+    """Return what the daemon of a dashboard with these variables has in its environment.
+
+    Raises SettingError for a login of its own that cannot be read.
+    """
     own = {name: value for name, value in variables.items() if name not in WITHHELD}
     login = text(variables, OWN_DATABASE_URL)
+    try:
+        Database(login).parameters()
+    except ConnectError:
+        raise SettingError(
+            f"{OWN_DATABASE_URL} is no database: set it to postgresql://user@host:port/database."
+        ) from None
     return own | {DATABASE_URL: login} if login else own

@@ -25,7 +25,7 @@ Filtered = Annotated[Filters, Depends(_filters)]
 def agent_names(db: Access) -> list[str]:
     """Return the agents that a filter offers."""
     with db.viewer() as conn:
-        return [state.agent for state in viewer.agent_status(conn)]
+        return viewer.agent_names(conn)
 
 
 def query(pairs: Iterable[Pair], before: int | None) -> str:

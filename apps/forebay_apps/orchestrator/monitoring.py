@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from forebay.calls import viewer
 from forebay.errors import SettingError
 from forebay.rows import Gauge
-from forebay.settings import text
+from forebay.settings import is_plain, text
 from forebay_apps.web.errors import Refusal
 from forebay_apps.web.people import Person
 
@@ -30,6 +30,8 @@ def read_token(variables: Mapping[str, str]) -> str:
     token = text(variables, TOKEN)
     if token and len(token) < LEAST_LENGTH:
         raise SettingError(f"{TOKEN} is too short: give it {LEAST_LENGTH} characters or more.")
+    if not is_plain(token):
+        raise SettingError(f"{TOKEN} cannot stand in a header: give it letters of ASCII alone.")
     return token
 
 

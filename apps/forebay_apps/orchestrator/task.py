@@ -12,6 +12,7 @@ from starlette.responses import Response
 from forebay.calls import reader, viewer
 from forebay.rows import Document, TaskDetail
 from forebay_apps.orchestrator.acts import ACTS, ENDED, Act
+from forebay_apps.orchestrator.shown import Shown, shown
 from forebay_apps.orchestrator.timeline import amount, moment, spans
 from forebay_apps.web import formats
 from forebay_apps.web.database import Db
@@ -73,11 +74,23 @@ def result(request: Request, person: Admin, db: Db, task_id: Id) -> Response:
     return fragment(
         request,
         "task_result.html",
-        result=_pretty(found.result),
-        payload=_pretty(found.payload),
-        kept=_pretty(found.kept_results),
+        task_id=task_id,
+        result=shown(found.result),
+        payload=shown(found.payload),
+        kept=shown(found.kept_results),
         is_ended=found.status in ENDED,
     )
+
+
+@router.get("/tasks/{task_id}/result.json", response_model=None)
+def download(person: Admin, db: Db, task_id: Id) -> Response:
+    """Send all that went in and came out."""
+    with db.reader() as conn:
+        found = reader.task_result(conn, task_id=task_id)
+    whole = {"result": found.result, "payload": found.payload, "kept_results": found.kept_results}
+    headers = {"Content-Disposition": f'attachment; filename="task-{task_id}.json"'}
+    text = json.dumps(whole, ensure_ascii=False)
+    return Response(text, media_type="application/json", headers=headers)
 
 
 def _nothing_yet(detail: TaskDetail) -> str:
@@ -108,11 +121,6 @@ def _notes(detail: TaskDetail) -> list[Note]:
     ]
 
 
-def _rest(error: Document | None) -> str | None:
+def _rest(error: Document | None) -> Shown | None:
     """Return an error document that says more than its kind and message."""
-    return _pretty(error) if error and set(error) - {"kind", "message"} else None
-
-
-def _pretty(document: Any) -> str | None:
-    """Return a document as JSON for people; None where there is none."""
-    return json.dumps(document, indent=2, ensure_ascii=False) if document else None
+    return shown(error) if error and set(error) - {"kind", "message"} else None

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from forebay.calls import viewer
 from forebay.rows import TaskSummary
 from forebay_apps.orchestrator.acts import ACTS
+from forebay_apps.orchestrator.costs import AND_MORE, NOTHING
 from forebay_apps.orchestrator.filter_form import shown
 from forebay_apps.orchestrator.lists import PAGE_SIZE, Filtered, agent_names, older, query
 from forebay_apps.web import formats
@@ -17,8 +18,6 @@ from forebay_apps.web.ids import OptionalId
 from forebay_apps.web.pages import Pages, fragment, page
 
 MOST_COUNTED = 100_000
-NOTHING = "\N{EN DASH}"
-AND_MORE = "\N{NO-BREAK SPACE}+"
 NO_CALL = "none reported"
 """Of tokens and costs of a task whose attempts told of no call of a model."""
 
@@ -61,6 +60,7 @@ def task_list(
         is_filtered=not filters.is_open,
         may_act=person.may("operator"),
         now=now,
+        is_partial=any(AND_MORE in tokens(task) + cost(task) for task in found[:PAGE_SIZE]),
         nothing=NOTHING,
         tokens_of=tokens,
         cost_of=cost,

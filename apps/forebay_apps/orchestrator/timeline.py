@@ -18,11 +18,13 @@ LEAST_WIDTH = 6.0
 class Span:
     """One attempt: where its bar lies on the task's life, in thousandths, and what it is about.
 
-    cost_usd is None while it is not known; lease_left is None for an attempt that has ended.
+    cost_usd is None while it is not known; lease_left is None for an attempt that has ended. Of two
+    sources of usage the attempt's usage_source is the one that counts.
     """
 
     attempt: Document
     usage: list[Document]
+    has_two_sources: bool
     x: float
     width: float
     started_at: datetime
@@ -47,12 +49,12 @@ def spans(detail: TaskDetail, now: datetime, links: Links, job_id: int | None) -
         assert started is not None
         width = max(LEAST_WIDTH, 1000 * (((finished or now) - started) / whole))
         lease = moment(attempt["lease_expires_at"])
+        usage = [call for call in detail.usage if call["attempt_id"] == attempt["attempt_id"]]
         found.append(
             Span(
                 attempt=attempt,
-                usage=[
-                    call for call in detail.usage if call["attempt_id"] == attempt["attempt_id"]
-                ],
+                usage=usage,
+                has_two_sources=len({call["source"] for call in usage}) > 1,
                 x=min(1000 - LEAST_WIDTH, 1000 * ((started - detail.created_at) / whole)),
                 width=width,
                 started_at=started,

@@ -37,9 +37,15 @@ BODY_BYTES = 2 * 1024**2  # of a form; routes that take more say so
 
 
 class Part(Protocol):
-    """Something that works beside the pages. `stop` is called as soon as the app is to end."""
+    """Something that works beside the pages.
+
+    `begin_stop` asks it to end, as soon as the app is to end, and returns at once; `stop` asks too,
+    and waits for the end, within a bound.
+    """
 
     def start(self) -> None: ...
+
+    def begin_stop(self) -> None: ...
 
     def stop(self) -> None: ...
 
@@ -54,6 +60,7 @@ class Site:
     routers: Sequence[APIRouter]
     nav: Sequence[tuple[str, str, Role]] = ()  # label, path, the least role that sees it
     needs: Role = "submitter"  # to get in at all
+    elsewhere: str = ""  # what those who may not get in are told
     roles: Sequence[str] = ()  # that its login acts as
     open_paths: Sequence[str] = ()  # exact paths that see to themselves who may ask
 
@@ -100,11 +107,11 @@ def build(
     state.templates.globals["asset"] = _Assets({"": KIT / "static", f"{site.name}/": site.static})
     state.templates.globals["version"] = __version__
     state.parts = parts(app)
-    state.begin_stop = state.hub.end_streams
+    state.begin_stop = state.hub.begin_stop
     _add_routes(app, site)
     for kind in (*errors.HANDLED, Exception):
         app.add_exception_handler(kind, _failed)
-    app.add_middleware(Guard, site.open_paths, site.needs, state.hub.changed)
+    app.add_middleware(Guard, site.open_paths, site.needs, site.elsewhere, state.hub.changed)
     if tracing:
         app.add_middleware(tracing.middleware)  # the outermost
     return app
@@ -117,7 +124,7 @@ async def _failed(request: Request, error: Exception) -> Response:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    parts = [app.state.hub, *app.state.parts]
+    parts = [*app.state.parts, app.state.hub]
     for part in parts:
         part.start()
     try:

@@ -19,11 +19,15 @@ log = EventLog(__name__)
 
 
 class Forbidden(Exception):
-    """The person's role does not allow this; `needed` does."""
+    """The person's role does not allow this; `needed` does.
 
-    def __init__(self, needed: Role) -> None:
+    `instead` is a sentence about what the person may do.
+    """
+
+    def __init__(self, needed: Role, instead: str = "") -> None:
         super().__init__(f"This needs the role {needed}.")
         self.needed = needed
+        self.instead = instead
 
 
 class Refusal(Exception):
@@ -67,6 +71,8 @@ TITLES = {
 }
 CLASHES = (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
 PARAMETER = re.compile(r"""(?<![\w"'])p_(?=[a-z])""")  # outside of quotes, in which data is
+INNER = re.compile(r"\bforebay\.\w")  # a stored function's name, which is for programmers
+NUL = "A NUL character cannot be stored: remove it."
 UNREACHABLE = Problem(503, "The database does not answer", "Try again in a moment.")
 
 
@@ -74,7 +80,8 @@ def problem(error: Exception) -> Problem:
     """Return what to tell the person; what is nobody's mistake is logged with a code to find it."""
     match error:
         case Forbidden():
-            return _problem(403, f"{error} Ask an admin of this installation for it.")
+            said = (str(error), "Ask an admin of this installation for it.", error.instead)
+            return _problem(403, " ".join(filter(None, said)))
         case Refusal():
             return _problem(error.status, str(error))
         case HTTPException():
@@ -100,7 +107,7 @@ def problem(error: Exception) -> Problem:
         case errors.BillError():
             return _problem(503, _sentences(error))
         case psycopg.DataError() | psycopg.IntegrityError():
-            return _problem(400, _said(error.diag.message_primary or first_line(error)))
+            return _problem(400, _of_data(error))
         case psycopg.errors.ProgramLimitExceeded() | psycopg.errors.StatementTooComplex():
             return _problem(400, "It holds more than the database takes.")
         case _ if isinstance(error, CLASHES):
@@ -138,8 +145,16 @@ def _of_validation(error: RequestValidationError) -> str:
     return _said(f"{first['loc'][-1]}: {first['msg']}")
 
 
+def _of_data(error: psycopg.Error) -> str:
+    """Return what is wrong with what was sent; of NUL the driver says so, in its own terms."""
+    said = error.diag.message_primary or first_line(error)
+    return NUL if "NUL (0x00)" in said else _said(said)
+
+
 def _sentences(error: errors.ForebayError) -> str:
-    return " ".join(_said(part) for part in (str(error), error.detail, error.hint) if part)
+    """Return what the database says, without a hint that names a stored function."""
+    hint = None if INNER.search(error.hint or "") else error.hint
+    return " ".join(_said(part) for part in (str(error), error.detail, hint) if part)
 
 
 def _said(text: str) -> str:

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forebay_apps.web.errors import Forbidden, Problem, problem
-from forebay_apps.web.people import Person, Role
+from forebay_apps.web.people import Identification, Person, Role
 from forebay_apps.web.rendering import LIVE_HEADER, problem_response
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -27,8 +27,6 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-LOG_IN = Problem(401, "Log in", "Your session has ended. Log in again to go on.")
-NOBODY = Problem(401, "Who are you?", "The proxy in front of this app did not say who you are.")
 ELSEWHERE = Problem(403, "Not allowed", "This request came from another site: nothing was done.")
 
 
@@ -40,10 +38,16 @@ class Guard:
     """
 
     def __init__(
-        self, app: ASGIApp, open_paths: Iterable[str], needs: Role, changed: Callable[[], None]
+        self,
+        app: ASGIApp,
+        open_paths: Iterable[str],
+        needs: Role,
+        elsewhere: str,
+        changed: Callable[[], None],
     ) -> None:
         self._app = app
         self._needs = needs
+        self._elsewhere = elsewhere
         self._machines = frozenset(open_paths)
         self._changed = changed
 
@@ -81,7 +85,7 @@ class Guard:
         if person is None:
             return _stranger(request)
         if not person.may(self._needs) and path != "/logout":
-            return problem_response(request, problem(Forbidden(self._needs)))
+            return problem_response(request, problem(Forbidden(self._needs, self._elsewhere)))
         return None
 
 
@@ -109,11 +113,12 @@ def is_same_origin(request: HTTPConnection) -> bool:
 
 
 def _stranger(request: Request) -> Response:
-    if not request.app.state.identification.has_login_page:
-        return problem_response(request, NOBODY)
+    identification: Identification = request.app.state.identification
+    has_login_page = identification.has_login_page
     is_page = request.method == "GET" and "text/html" in request.headers.get("Accept", "")
-    if not is_page or LIVE_HEADER in request.headers:
-        return problem_response(request, LOG_IN)
+    if not has_login_page or not is_page or LIVE_HEADER in request.headers:
+        title = "Log in" if has_login_page else "Who are you?"
+        return problem_response(request, Problem(401, title, identification.why_unknown(request)))
     path, query = quote(request.scope["path"]), request.scope["query_string"].decode("latin-1")
     wanted = path + (f"?{query}" if query else "")
     return RedirectResponse("/login" if wanted == "/" else f"/login?next={quote(wanted)}", 303)

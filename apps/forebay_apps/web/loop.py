@@ -37,9 +37,13 @@ class Loop(ABC):
         """Begin with the first step."""
         self._thread.start()
 
+    def begin_stop(self) -> None:
+        """Ask it to end."""
+        self._stop.set()
+
     def stop(self) -> None:
         """Ask it to end, and wait a moment for that; what it is in the middle of is cut off."""
-        self._stop.set()
+        self.begin_stop()
         self._thread.join(JOIN_SECONDS)
 
     def _run(self) -> None:

@@ -9,13 +9,13 @@ from forebay_apps.web.settings import Network
 
 def is_from(request: HTTPConnection, networks: tuple[Network, ...]) -> bool:
     """Tell whether a request comes straight from one of these networks."""
-    return _is_in(_peer(request), networks)
+    return _is_in(peer(request), networks)
 
 
 def address(request: HTTPConnection, proxies: tuple[Network, ...]) -> str:
     """Return where a request comes from: the last address that no trusted proxy has."""
     said = ",".join(request.headers.getlist("X-Forwarded-For")).split(",")
-    found = _peer(request)
+    found = peer(request)
     for hop in reversed([part.strip() for part in said if part.strip()]):
         if not _is_in(found, proxies):
             break
@@ -30,7 +30,8 @@ def is_encrypted(request: HTTPConnection, proxies: tuple[Network, ...]) -> bool:
     return is_from(request, proxies) and request.headers.get("X-Forwarded-Proto") == "https"
 
 
-def _peer(request: HTTPConnection) -> str:
+def peer(request: HTTPConnection) -> str:
+    """Return the address at the other end of the line; empty when it has none."""
     return request.client.host if request.client else ""
 
 

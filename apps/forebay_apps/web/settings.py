@@ -2,6 +2,7 @@
 
 import ipaddress
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import Literal
 from forebay.embedded import default_data_dir
 from forebay.errors import SettingError
 from forebay.settings import text, word
+from forebay_apps.web.names import folded
 
 LOGIN = "FOREBAY_LOGIN"
 USERS = "FOREBAY_USERS"
@@ -24,6 +26,7 @@ LISTS = {
     "operator": "FOREBAY_OPERATORS",
     "viewer": "FOREBAY_VIEWERS",
 }
+HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token of RFC 9110
 KEY_CHARACTERS = 32
 
 Login = Literal["password", "proxy", "databricks"]
@@ -49,6 +52,7 @@ class WebSettings:
         default = "databricks" if is_databricks else "password"
         login = word(environment, LOGIN, ("password", "proxy", "databricks"), default)
         proxies = _networks(environment)
+        header = text(environment, PROXY_HEADER) or "X-Forwarded-User"
         if login == "databricks" and not is_databricks:
             raise SettingError(
                 f"{LOGIN} is databricks, and this is no Databricks App: anybody could name"
@@ -59,12 +63,19 @@ class WebSettings:
                 f"{LOGIN} is proxy, and {PROXIES} is not set: set it to the proxy's addresses,"
                 " such as 10.0.0.5 or 10.0.0.0/24; nobody else is believed."
             )
+        if login == "proxy" and _is_everybody(proxies):
+            raise SettingError(
+                f"{LOGIN} is proxy, and {PROXIES} holds every address: anybody could name anybody."
+                " Set it to the proxy's own."
+            )
+        if not HEADER.fullmatch(header):
+            raise SettingError(f"{PROXY_HEADER} is {header!r}, which is no name of a header.")
         return cls(
             login=login,  # type: ignore[arg-type]  # one of the three words
             users_file=users_file(environment),
             session_key=_session_key(environment, home, login),
             proxies=proxies,
-            proxy_header=text(environment, PROXY_HEADER) or "X-Forwarded-User",
+            proxy_header=header,
             names={role: _names(text(environment, name)) for role, name in LISTS.items()},
         )
 
@@ -82,7 +93,7 @@ def users_file(environment: Mapping[str, str] = os.environ) -> Path:
 
 def _names(said: str) -> frozenset[str]:
     """Return the names of a comma list, in the form in which names are compared."""
-    return frozenset(name.strip().casefold() for name in said.split(",") if name.strip())
+    return frozenset(folded(name) for name in said.split(",") if name.strip())
 
 
 def _networks(environment: Mapping[str, str]) -> tuple[Network, ...]:
@@ -92,6 +103,13 @@ def _networks(environment: Mapping[str, str]) -> tuple[Network, ...]:
         return tuple(ipaddress.ip_network(part, strict=False) for part in said)
     except ValueError as error:
         raise SettingError(f"{PROXIES} holds what is no address ({error}): correct it.") from None
+
+
+def _is_everybody(networks: tuple[Network, ...]) -> bool:
+    """Tell whether these networks are all of IPv4 or of IPv6, in one or in parts."""
+    v4 = ipaddress.collapse_addresses(n for n in networks if isinstance(n, ipaddress.IPv4Network))
+    v6 = ipaddress.collapse_addresses(n for n in networks if isinstance(n, ipaddress.IPv6Network))
+    return any(not net.prefixlen for net in v4) or any(not net.prefixlen for net in v6)
 
 
 def _session_key(environment: Mapping[str, str], home: Path, login: str) -> str:
@@ -108,11 +126,21 @@ def _session_key(environment: Mapping[str, str], home: Path, login: str) -> str:
 
 def _kept_key(path: Path) -> str:
     """Return the key that a file keeps for its owner alone; it is made when there is none."""
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".session") as file:
-            file.write(secrets.token_hex())
-            file.flush()
-            with suppress(FileExistsError):  # another process was quicker
-                os.link(file.name, path)
-    return path.read_text()
+    try:
+        if not path.exists():
+            _make_key(path)
+        key = path.read_text().strip()
+    except (OSError, ValueError) as error:
+        raise SettingError(f"{path} cannot be read or made ({error}): set {SESSION_KEY}.") from None
+    if len(key) < KEY_CHARACTERS:
+        raise SettingError(f"{path} holds no key: remove it, and it is made anew.")
+    return key
+
+
+def _make_key(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".session") as file:
+        file.write(secrets.token_hex())
+        file.flush()
+        with suppress(FileExistsError):  # another process was quicker
+            os.link(file.name, path)

@@ -2,7 +2,7 @@
 
 Set OTEL_EXPORTER_OTLP_ENDPOINT, and what else the SDK reads, to have them exported. A span has the
 route, the status, the stored function's name and how long it took; never an argument, an address
-with its query, or an answer.
+with its query, or an answer. What loops ask beside the requests, every few seconds, is no trace.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
-from opentelemetry.trace import Span, SpanKind, StatusCode
+from opentelemetry.trace import Span, SpanKind, StatusCode, get_current_span
 from psycopg import Connection, Cursor
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from forebay.settings import text
+from forebay.settings import address, text
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 NAME = "OTEL_SERVICE_NAME"
@@ -38,8 +38,11 @@ class Tracing:
 
     @classmethod
     def of(cls, environment: Mapping[str, str], service: str) -> Tracing | None:
-        """Return what the environment sets up, or None; `service` is its name, if it has none."""
-        if not text(environment, ENDPOINT):
+        """Return what the environment sets up, or None; `service` is its name, if it has none.
+
+        Raises SettingError.
+        """
+        if not address(environment, ENDPOINT):
             return None
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
@@ -65,7 +68,7 @@ class Tracing:
         return traced
 
     def configure(self, connection: Connection[Any]) -> None:
-        """Have what this connection is asked become spans of the request that asks."""
+        """Have what this connection is asked become spans of the request that asks, if one does."""
         connection.cursor_factory = self._cursor
 
     def close(self) -> None:
@@ -89,8 +92,9 @@ class Tracing:
 
         class TracedCursor(Cursor[Any]):
             def execute(self, query: Any, *arguments: Any, **options: Any) -> Any:
+                is_asked_for = get_current_span().get_span_context().is_valid
                 found = FUNCTION.search(query) if isinstance(query, str) else None
-                if not found:
+                if not found or not is_asked_for:
                     return super().execute(query, *arguments, **options)
                 with span(found[0], SpanKind.CLIENT) as call:
                     call.set_attribute("db.system.name", "postgresql")

@@ -10,15 +10,18 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
-from argon2 import PasswordHasher
+from argon2 import PasswordHasher, extract_parameters
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from forebay.errors import ForebayError
+from forebay.logs import first_line
 from forebay_apps.web.errors import Refusal
-from forebay_apps.web.people import Person, Role
+from forebay_apps.web.names import MOST_CHARACTERS, folded
+from forebay_apps.web.people import ROLES, Person, Role
 
-LEAST_LENGTH = 12
+PASSWORD_CHARACTERS = (12, 1000)
 BUSY_SECONDS = 2.0
 AT_ONCE = threading.Semaphore(2)  # each check takes 64 MiB
 
@@ -27,7 +30,7 @@ _nobodys = _hasher.hash("the password of nobody")
 
 
 class UserError(ForebayError):
-    """The users file cannot be changed like that: the message says how to do it."""
+    """The users file cannot be used or changed like that: the message says how to do it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,21 @@ class User:
     name: str
     role: Role
     password: str  # the argon2 hash
+    logouts: int = 0  # each ended all sessions of before
+
+    @classmethod
+    def read(cls, line: Any) -> "User":
+        """Return a user as the file has it; raise ValueError that says what is wrong."""
+        match line:
+            case {"name": str(name), "role": str(role), "password": str(password), **rest}:
+                logouts = rest.pop("logouts", 0)
+                if rest or not isinstance(logouts, int):
+                    raise ValueError(f"{name[:50]!r} has what no user has")
+            case _:
+                raise ValueError("a user lacks a name, a role or a password")
+        if not is_name(name) or role not in ROLES or not _is_hash(password):
+            raise ValueError(f"the name, the role or the password of {name[:50]!r} is none")
+        return cls(name, role, password, logouts)
 
     @property
     def person(self) -> Person:
@@ -44,8 +62,8 @@ class User:
 
     @property
     def stamp(self) -> str:
-        """What a session remembers of the password: a new password ends the older sessions."""
-        return sha256(self.password.encode()).hexdigest()[:16]
+        """What a session remembers: a new password or a log-out ends the older sessions."""
+        return sha256(f"{self.logouts} {self.password}".encode()).hexdigest()[:16]
 
 
 class Users:
@@ -56,19 +74,28 @@ class Users:
         self._read: tuple[tuple[int, int, int], dict[str, User]] = ((0, 0, 0), {})
 
     def all(self) -> dict[str, User]:
-        """Return the users by name; none when there is no file. Raises UserError."""
+        """Return the users by folded name; none when there is no file. Raises UserError."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
             return {}
+        except OSError as error:
+            raise self._unreadable(error) from None
         state = (found.st_ino, found.st_mtime_ns, found.st_size)
         if state != self._read[0]:
             self._read = (state, self._load())
         return self._read[1]
 
+    def find(self, name: str) -> User | None:
+        """Return the user of this name, in any case, or None. Raises UserError."""
+        return self.all().get(folded(name))
+
     def checked(self, name: str, password: str) -> User | None:
-        """Return the user with this name and password, after as long as for any other answer."""
-        user = self.all().get(name)
+        """Return the user with this name and password, after as long as for any other answer.
+
+        Raises UserError, and Refusal when too many log in at once.
+        """
+        user = self.find(name)
         if not AT_ONCE.acquire(timeout=BUSY_SECONDS):
             raise Refusal(503, "Too many people log in at this moment: try again.")
         try:
@@ -81,49 +108,67 @@ class Users:
 
     def put(self, name: str, role: Role, password: str) -> None:
         """Add a user, or give one another role and password. Raises UserError."""
-        if not name.strip() or len(name) > 100 or not name.isprintable():
-            raise UserError("The name must have 1 to 100 printable characters.")
-        if len(password) < LEAST_LENGTH:
-            raise UserError(f"The password must have at least {LEAST_LENGTH} characters.")
-        user = User(name, role, _hasher.hash(password))
+        if not is_name(name):
+            raise UserError(f"The name must have 1 to {MOST_CHARACTERS} printable characters.")
+        least, most = PASSWORD_CHARACTERS
+        if not least <= len(password) <= most:
+            raise UserError(f"The password must have {least:,} to {most:,} characters.")
+        user = User(folded(name), role, _hasher.hash(password))
         with self._changing() as users:
-            users[name] = user
+            users[user.name] = user
 
     def give(self, name: str, role: Role) -> None:
         """Give a user another role. Raises UserError."""
         with self._changing() as users:
-            users[name] = replace(self.one(name), role=role)
+            users[folded(name)] = replace(self.one(name), role=role)
+
+    def end_sessions(self, name: str) -> None:
+        """End every session of a user, in every process and app. Raises UserError."""
+        with self._changing() as users:
+            user = self.one(name)
+            users[folded(name)] = replace(user, logouts=user.logouts + 1)
 
     def remove(self, name: str) -> None:
         """Take a user away; the sessions end with the next request. Raises UserError."""
         with self._changing() as users:
-            del users[self.one(name).name]
+            del users[folded(self.one(name).name)]
 
     def one(self, name: str) -> User:
         """Return the user of this name. Raises UserError."""
-        if name not in self.all():
-            raise UserError(f"There is no user {name!r}: 'forebay user list' shows who there is.")
-        return self.all()[name]
+        if user := self.find(name):
+            return user
+        raise UserError(f"There is no user {name!r}: 'forebay user list' shows who there is.")
 
     def _load(self) -> dict[str, User]:
+        """Read the file; one line that is wrong makes all of it unusable. Raises UserError."""
         try:
             lines = json.loads(self.path.read_text())
-            users = [User(**line) for line in lines]
-        except (OSError, ValueError, TypeError) as error:
-            raise UserError(
-                f"{self.path} cannot be read ({error}): correct or remove it."
-            ) from None
-        return {user.name: user for user in users}
+            if not isinstance(lines, list):
+                raise ValueError("it holds no list of users")
+            users = [User.read(line) for line in lines]
+            by_name = {folded(user.name): user for user in users}
+            if len(by_name) < len(users):
+                raise ValueError("two users have the same name")
+        except (OSError, ValueError, RecursionError) as error:
+            raise self._unreadable(error) from None
+        return by_name
+
+    def _unreadable(self, error: Exception) -> UserError:
+        return UserError(f"{self.path} cannot be read ({first_line(error)}): correct or remove it.")
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, User]]:
         """Give the users to change, and write them afterwards; one process at a time."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path.with_name(f".{self.path.name}.lock"), "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            users = dict(self.all())
-            yield users
-            self._write(users)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path.with_name(f".{self.path.name}.lock"), "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                users = dict(self.all())
+                yield users
+                self._write(users)
+        except OSError as error:
+            reason = error.strerror or first_line(error)
+            raise UserError(f"{self.path} cannot be changed ({reason}).") from None
 
     def _write(self, users: dict[str, User]) -> None:
         """Replace the file in one step; only its owner may read it."""
@@ -133,3 +178,16 @@ class Users:
             file.flush()
             os.fsync(file.fileno())
         os.replace(name, self.path)
+
+
+def is_name(said: str) -> bool:
+    """Tell whether somebody may be called so."""
+    return bool(said.strip()) and len(said) <= MOST_CHARACTERS and said.isprintable()
+
+
+def _is_hash(said: str) -> bool:
+    try:
+        extract_parameters(said)
+    except InvalidHashError:
+        return False
+    return said.isascii()

@@ -6,7 +6,7 @@ create or replace function forebay._add_compute(p_attempt_ids bigint[])
 as $function$
 -- Bring what the attempts' machines cost up to date with the records; the caller holds attempts and tasks.
 --
--- Records of one source count, never of two.
+-- Records of one source count, never of two: that of _compute_source.
 --
 -- Writes  forebay.task_attempts
 update forebay.task_attempts as a

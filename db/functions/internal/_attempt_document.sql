@@ -13,7 +13,8 @@ select to_jsonb(shown) from (
         p_attempt.progress_done, p_attempt.progress_total, p_attempt.confidence, p_attempt.error,
         p_attempt.estimated_tokens, p_attempt.charged_tokens, p_attempt.expected_input_tokens, p_attempt.expected_output_tokens,
         p_attempt.expected_calls, p_attempt.expected_usd, p_attempt.used_input_tokens, p_attempt.used_output_tokens,
-        p_attempt.used_cached_tokens, p_attempt.used_calls, p_attempt.is_usage_known, p_attempt.cost_usd,
+        p_attempt.used_cached_tokens, p_attempt.used_calls, p_attempt.is_usage_known,
+        forebay._usage_source(p_attempt.attempt_id) as usage_source, p_attempt.cost_usd,
         p_attempt.is_cost_known, p_attempt.compute_usd, p_attempt.is_compute_final,
         extract(epoch from p_attempt.held_up) as held_up_seconds,
         p_attempt.started_at, p_attempt.reported_at, p_attempt.finished_at

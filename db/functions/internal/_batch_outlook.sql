@@ -20,9 +20,7 @@ begin
     cross join (
         select
             coalesce(array_agg(distinct t.agent order by t.agent) filter (where t.agent is not null), '{}') as agents,
-            round(
-                (percentile_cont(0.5) within group (order by t.confidence) filter (where t.status = 'completed'))::numeric, 4
-            ) as confidence
+            percentile_disc(0.5) within group (order by t.confidence) filter (where t.status = 'completed') as confidence
         from forebay.tasks as t
         where t.batch_id = p_batch.batch_id
     ) as of_tasks;

@@ -12,18 +12,21 @@ create or replace function forebay._cost_of_models(
 as $function$
 -- What the calls of each model cost, in no set order: of each attempt those of the source that counts.
 select
-    u.model, count(distinct a.task_id), count(distinct a.attempt_id) filter (where a.finished_at is not null),
-    count(distinct a.attempt_id) filter (where a.finished_at is not null and a.is_usage_known),
-    count(distinct a.attempt_id) filter (where a.finished_at is not null and a.is_cost_known),
-    count(distinct a.attempt_id) filter (where a.finished_at is not null and a.compute_usd is not null),
-    count(distinct a.attempt_id) filter (
-        where a.finished_at is not null and a.compute_usd is not null and not a.is_compute_final
-    ),
-    coalesce(sum(u.input_tokens), 0)::bigint, coalesce(sum(u.output_tokens), 0)::bigint,
-    coalesce(sum(u.cached_tokens), 0)::bigint, coalesce(sum(u.usd), 0), null::numeric
-from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
-inner join forebay.task_attempts as a on a.attempt_id = u.attempt_id
-group by u.model;
+    c.model, count(distinct c.task_id), count(*) filter (where c.is_ended),
+    count(*) filter (where c.is_ended and c.is_usage_known), count(*) filter (where c.is_ended and c.is_cost_known),
+    count(*) filter (where c.is_ended and c.is_costed), count(*) filter (where c.is_ended and c.is_provisional),
+    sum(c.input_tokens)::bigint, sum(c.output_tokens)::bigint, sum(c.cached_tokens)::bigint, sum(c.usd), null::numeric
+from (
+    select
+        u.model, a.attempt_id, a.task_id, a.finished_at is not null as is_ended, a.is_usage_known, a.is_cost_known,
+        a.compute_usd is not null as is_costed, a.compute_usd is not null and not a.is_compute_final as is_provisional,
+        coalesce(sum(u.input_tokens), 0) as input_tokens, coalesce(sum(u.output_tokens), 0) as output_tokens,
+        coalesce(sum(u.cached_tokens), 0) as cached_tokens, coalesce(sum(u.usd), 0) as usd
+    from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
+    inner join forebay.task_attempts as a on a.attempt_id = u.attempt_id
+    group by u.model, a.attempt_id
+) as c
+group by c.model;
 $function$;
 
 comment on function forebay._cost_of_models is 'What the calls of each model cost, in no set order: of each attempt those of the source that counts.';

@@ -12,6 +12,8 @@ create or replace function forebay._halt(
 as $function$
 -- What keeps everything of an agent from starting, as its task in line meets it, in words, and for how long it will.
 --
+-- The words are for whoever submitted the task: why the agent is paused is not among them.
+--
 -- Returns  words are null where nothing does, or p_task is null; lasts is null where nobody can say
 declare
     v_why forebay.task_explanation;
@@ -26,7 +28,10 @@ begin
             when 'spend_cap' then forebay._starts_at(p_task, p_now)
         end;
         v_why.ahead := null;
-        words := forebay._waiting_words(v_why, p_task, p_now);
+        words := case v_why.reason
+            when 'paused' then forebay._pause_words(p_agent, p_now) || '.'
+            else forebay._waiting_words(v_why, p_task, p_now)
+        end;
         lasts := v_why.waiting_until - p_now;
     end if;
 end;

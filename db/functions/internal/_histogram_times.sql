@@ -11,21 +11,6 @@ create or replace function forebay._histogram_times(
 as $function$
 -- The report with what a histogram, its buckets in order, says of times and confidences.
 begin
-    with ranked as (
-        select
-            b.bucket / 1000 as measure, b.bucket % 1000 as place,
-            sum(b.tasks) over (partition by b.bucket / 1000 order by b.bucket) as upto,
-            sum(b.tasks) over (partition by b.bucket / 1000) as tasks
-        from unnest(p_buckets, p_counts) as b (bucket, tasks)
-        where b.tasks > 0
-    ), marks as (
-        select
-            r.measure,
-            min(r.place) filter (where r.upto >= r.tasks * 0.5) as median,
-            min(r.place) filter (where r.upto >= r.tasks * 0.95) as p95
-        from ranked as r
-        group by r.measure
-    )
     select
         forebay._time_at(max(m.median) filter (where m.measure = 0)), forebay._time_at(max(m.p95) filter (where m.measure = 0)),
         forebay._time_at(max(m.median) filter (where m.measure = 1)), forebay._time_at(max(m.p95) filter (where m.measure = 1)),
@@ -34,7 +19,7 @@ begin
     into
         p_report.response_median, p_report.response_p95, p_report.queue_median, p_report.queue_p95,
         p_report.run_median, p_report.run_p95, p_report.confidence_median
-    from marks as m;
+    from forebay._histogram_marks(p_buckets, p_counts) as m;
 
     p_report.confidence_counts := array(
         select coalesce(sum(b.tasks), 0)::bigint

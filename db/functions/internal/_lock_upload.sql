@@ -19,7 +19,7 @@ begin
         raise exception 'p_upload_id and p_actor must not be null' using errcode = '22023';
     end if;
     select u.* into v_upload from forebay.uploads as u
-    where u.upload_id = p_upload_id and u.owner = v_actor
+    where u.upload_id = p_upload_id and forebay._is_person(u.owner, v_actor)
     for no key update;
     if not found then
         raise exception 'upload % does not exist', p_upload_id using errcode = 'QF306', hint = 'Upload the file again.';

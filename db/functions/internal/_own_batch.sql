@@ -11,12 +11,11 @@ as $function$
 --         QF302  there is none of p_actor's
 declare
     v_batch forebay.batches := forebay._get_batch(p_batch_id);
-    v_actor text := p_actor;
 begin
     if p_actor is null then
         raise exception 'p_actor must not be null' using errcode = '22023';
     end if;
-    if v_batch.owner is distinct from v_actor then
+    if forebay._is_person(v_batch.owner, p_actor) is not true then
         raise exception 'batch % does not exist', p_batch_id
             using errcode = 'QF302', hint = 'forebay.open_batch opens one.';
     end if;

@@ -15,6 +15,9 @@ create or replace function forebay._report(
 as $function$
 -- Take in how an attempt ended, current or not, first time or repeated; what follows is _report_effect's to say.
 --
+-- An attempt that had ended without success, as one that was lost, and now succeeds has run until now: its end moves, and what
+-- was estimated of its machine by the old end no longer counts. The end of one that Forebay has ended for good stays.
+--
 -- Writes  forebay.tasks, forebay.task_attempts, forebay.agent_settlements, forebay.refusals
 -- Locks   the task, then the attempt and the task's current attempt, by id
 -- Errors  QF304  there is no such attempt
@@ -44,7 +47,7 @@ begin
     update forebay.task_attempts as a
     set status = case v_effect when 'completed' then 'succeeded' when 'given_back' then 'failed' else a.status end,
         finished_at = case
-            when v_effect in ('completed', 'given_back') then coalesce(a.finished_at, greatest(v_now, a.started_at))
+            when v_effect in ('completed', 'given_back') then greatest(v_now, a.started_at)
             else a.finished_at
         end,
         result = case v_effect when 'kept' then p_result else a.result end,
@@ -55,6 +58,9 @@ begin
     where a.attempt_id = p_attempt_id;
 
     if v_effect = 'completed' then
+        if v_attempt.finished_at is not null then
+            perform forebay._add_compute(array[p_attempt_id]);
+        end if;
         update forebay.task_attempts as a
         set status = 'superseded', finished_at = greatest(v_now, a.started_at),
             is_stop_pending = a.run_ended_at is null

@@ -17,11 +17,7 @@ begin
     v_words := case p_answer.reason
         when 'not_open' then 'This database is a branch or a restored copy, and no operator has opened it.'
         when 'closed' then format('A limit of agent %s is 0, which admits nothing.', v_agent.agent)
-        when 'paused' then format(
-            'Agent %s is paused until %s%s.', v_agent.agent,
-            coalesce(forebay._moment_words(nullif(v_agent.paused_until, 'infinity'), p_now), 'it is resumed'),
-            ': ' || v_agent.pause_reason
-        )
+        when 'paused' then concat(forebay._pause_words(v_agent, p_now), ': ' || v_agent.pause_reason, '.')
         when 'delayed' then format(
             'It is not due before %s%s.', forebay._moment_words(p_task.available_at, p_now),
             ': its last attempt ended with "' || (
@@ -52,11 +48,7 @@ begin
             forebay._outlook_words(p_answer, p_task, p_now)
         )
     end;
-    return v_words || case
-        when p_answer.ahead = 1 then ' 1 task is before it.'
-        when p_answer.ahead > 1 then format(' %s tasks are before it.', forebay._number_words(p_answer.ahead))
-        else ''
-    end;
+    return v_words || forebay._ahead_words(p_answer.ahead);
 end;
 $function$;
 

@@ -9,7 +9,7 @@ as $function$
 --
 -- time_left counts what is before the batch's last waiting task, the tasks that run, and the batch's own, at the rate at
 -- which its agents really finished tasks lately; or, where that takes longer, at the rate that the limits in force let
--- pass. limited_by names such a limit, or the rule that nothing starts by. Null: nothing finished lately, or no end of
+-- pass. limited_by names such a limit, or the rule that nothing starts by; of a pause not its reason. Null: nothing finished lately, or no end of
 -- that rule is known.
 --
 -- Returns    one row; per_minute is null where nothing finished in the last 15 minutes

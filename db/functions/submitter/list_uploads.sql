@@ -19,7 +19,7 @@ begin
     return query
     select u.upload_id, u.name, u.document, u.bytes, u.pages, u.estimated_tokens, u.opened_at, u.stored_at
     from forebay.uploads as u
-    where u.owner = v_actor and u.stored_at is not null and u.task_id is null and u.dropped_at is null
+    where forebay._is_person(u.owner, v_actor) and u.stored_at is not null and u.task_id is null and u.dropped_at is null
     order by u.stored_at, u.upload_id
     limit (forebay._limits()).max_batch_size;
 end;

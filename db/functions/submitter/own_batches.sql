@@ -11,6 +11,8 @@ create or replace function forebay.own_batches(
 as $function$
 -- List p_actor's batches, the newest first, a page at a time: the next page is that before the last id of this one.
 --
+-- They are those of every spelling of p_actor in capitals and small letters.
+--
 -- Returns    one row a batch, by id downwards
 -- Errors     22023  p_actor is null, or p_limit is not from 1 to 1,000
 -- Called by  forebay_submitter
@@ -25,7 +27,7 @@ begin
     select p.*
     from (
         select b.batch_id from forebay.batches as b
-        where b.owner = v_actor and b.batch_id < coalesce(p_before_batch_id, 9223372036854775807)
+        where forebay._is_person(b.owner, v_actor) and b.batch_id < coalesce(p_before_batch_id, 9223372036854775807)
         order by b.batch_id desc
         limit p_limit
     ) as own

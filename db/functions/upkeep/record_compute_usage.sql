@@ -15,7 +15,8 @@ as $function$
 -- started_at, ended_at, is_final (true unless the source may still change it), product (what was paid for, of a cost that
 -- no run has to itself). usd may be negative, as corrections of a bill are. Without an attempt, or with one that does not
 -- exist, a record is kept and attributed to nothing. Several records of an attempt are added up, but only those of one source: what
--- 'local' estimates gives way to any other. p_as_of (null: now) is as of when the source was read.
+-- 'local' estimates gives way to any other. p_as_of (null: now) is as of when the source was read;
+-- a time to come is taken for now.
 --
 -- Returns    how many records were new, or had changed
 -- Writes     forebay.compute_usage, forebay.compute_sources, forebay.task_attempts, forebay.tasks
@@ -33,8 +34,8 @@ begin
     end if;
     v_records := forebay._parse_records(p_rows, p_source, v_now);
     insert into forebay.compute_sources as s (source, as_of)
-    values (p_source, coalesce(p_as_of, v_now))
-    on conflict (source) do update set as_of = greatest(s.as_of, excluded.as_of);
+    values (p_source, least(p_as_of, v_now))
+    on conflict (source) do update set as_of = greatest(least(s.as_of, forebay._now()), excluded.as_of);
 
     v_attempts := array(
         select r.attempt_id from unnest(v_records) as r

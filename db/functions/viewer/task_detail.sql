@@ -8,7 +8,7 @@ as $function$
 -- Everything about a task but its payload and result: its attempts, their usage, and what people did to it.
 --
 -- Returns    one row; attempts, usage and audit are arrays of objects, oldest first; as_of is when it was read, by the clock
---            of leases
+--            of leases; an attempt's usage_source (agent, trace) is that whose calls count, null without a call
 -- Errors     22023  p_task_id is null
 --            QF303  no such task
 -- Called by  forebay_viewer

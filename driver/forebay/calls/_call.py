@@ -79,7 +79,8 @@ class StoredFunction(Protocol[P, R_co]):
 def stored(function: Callable[Concatenate[AnyConnection, P], R]) -> StoredFunction[P, R]:
     """Make the call of forebay.<name of function> from its signature; its body is empty.
 
-    `list[Row]` returns all rows, a dataclass the one row, None nothing, the rest the one value.
+    `list[Row]` returns all rows, `list[str]` their one value each, a dataclass the one row, None
+    nothing, the rest the one value.
     """
     call = _Call.of(function)
 
@@ -170,12 +171,17 @@ def _without_none(hint: Any) -> Any:
 def _shape(returned: Any) -> tuple[BaseRowFactory[Any], Callable[[list[Any]], Any]]:
     """Return how to read a row, and what to make of all of them."""
     if get_origin(returned) is list:
-        return class_row(get_args(returned)[0]), lambda rows: rows
+        (row,) = get_args(returned)
+        return _row_factory(row), lambda rows: rows
     if is_dataclass(returned):
-        return class_row(cast(type[Any], returned)), lambda rows: rows[0]
+        return _row_factory(returned), lambda rows: rows[0]
     if returned is NoneType:
         return scalar_row, lambda rows: None
     return scalar_row, lambda rows: rows[0]
+
+
+def _row_factory(row: Any) -> BaseRowFactory[Any]:
+    return class_row(cast(type[Any], row)) if is_dataclass(row) else scalar_row
 
 
 class _TimestamptzLoader(TimestamptzLoader):

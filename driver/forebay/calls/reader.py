@@ -26,6 +26,20 @@ def read_batch_tasks(
 
 
 @stored
+def read_batch_tasks_by_confidence(
+    connection: AnyConnection,
+    *,
+    batch_id: int,
+    after_task_id: int | None = None,
+    limit: Integer = 10000,
+) -> list[BatchTask]:
+    """Return the completed tasks of anybody's batch, as `submitter.batch_tasks_by_confidence`.
+
+    Raises UnknownBatchError and UnknownTaskError.
+    """
+
+
+@stored
 def read_batch_results(
     connection: AnyConnection,
     *,

@@ -68,6 +68,11 @@ def enqueue_many(
 
 
 @stored
+def registered_agents(connection: AnyConnection, *, agents: Sequence[str]) -> list[str]:
+    """Return those of these agents that are registered, in the order given."""
+
+
+@stored
 def own_batches(
     connection: AnyConnection,
     *,
@@ -91,6 +96,22 @@ def batch_tasks(
     """Return the tasks of the actor's batch, by id; the next page is after this one's last id.
 
     Raises UnknownBatchError for somebody else's.
+    """
+
+
+@stored
+def batch_tasks_by_confidence(
+    connection: AnyConnection,
+    *,
+    batch_id: int,
+    actor: str,
+    after_task_id: int | None = None,
+    limit: Integer = 10000,
+) -> list[BatchTask]:
+    """Return the completed tasks of the actor's batch, the least sure first; unknown comes last.
+
+    Paged as `batch_tasks`. Raises UnknownBatchError, and UnknownTaskError where after_task_id is no
+    completed task of the batch.
     """
 
 

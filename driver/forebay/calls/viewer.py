@@ -241,6 +241,11 @@ def monitoring(connection: AnyConnection) -> list[Gauge]:
 
 
 @stored
+def agent_names(connection: AnyConnection) -> list[str]:
+    """Return the names of all agents, by name."""
+
+
+@stored
 def agent_status(
     connection: AnyConnection, *, agents: Sequence[str] | None = None
 ) -> list[AgentState]:
@@ -267,6 +272,11 @@ def customer_status(
 @stored
 def list_prices(connection: AnyConnection, *, models: Sequence[str] | None = None) -> list[Price]:
     """Return the prices by model and time, those of the past included; None is all models."""
+
+
+@stored
+def list_compute_sources(connection: AnyConnection) -> list[str]:
+    """List the sources that told what machines cost, by name; "local" is Forebay's own estimate."""
 
 
 @stored

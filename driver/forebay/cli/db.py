@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,9 +15,12 @@ from forebay.cli.options import Dsn, Json
 if TYPE_CHECKING:
     from forebay.schema import Step
 
+Verbose = Annotated[bool, typer.Option("--verbose", help="Name each function and trigger.")]
+
 app = typer.Typer(help="Install, upgrade and check schema forebay.", no_args_is_help=True)
 
 STEPS: output.Columns = {"why": "why", "step": "name"}
+SUMMED = {"functions/": "functions", "triggers/": "files of triggers"}  # by folder
 HISTORY: output.Columns = {
     "name": "name",
     "release": "release",
@@ -34,6 +38,7 @@ def plan(
     from_empty: Annotated[
         bool, typer.Option("--from-empty", help="For a database without the schema; asks none.")
     ] = False,
+    verbose: Verbose = False,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -46,15 +51,15 @@ def plan(
     if as_sql:
         print(schema.script(target), end="")
         return
-    _print_steps(schema.plan(target), as_json)
+    _print_steps(schema.plan(target), verbose, as_json)
 
 
 @app.command()
-def upgrade(dsn: Dsn = None, as_json: Json = False) -> None:
+def upgrade(verbose: Verbose = False, dsn: Dsn = None, as_json: Json = False) -> None:
     """Install the schema or bring it up to date, in one transaction; safe to run again."""
     from forebay import schema
 
-    _print_steps(schema.upgrade(find_dsn(dsn)), as_json)
+    _print_steps(schema.upgrade(find_dsn(dsn)), verbose, as_json)
 
 
 @app.command()
@@ -95,10 +100,22 @@ def install_script() -> None:
     print(schema.install_script(), end="")
 
 
-def _print_steps(steps: Sequence[Step], as_json: bool) -> None:
+def _print_steps(steps: Sequence[Step], verbose: bool, as_json: bool) -> None:
     if as_json:
         output.print_json([{"name": s.name, "kind": s.kind, "why": s.why} for s in steps])
     elif steps:
-        output.print_rows(steps, STEPS, as_json)
+        output.print_rows(steps if verbose else _summed(steps), STEPS, as_json)
     else:
         print("Nothing to do.")
+
+
+def _summed(steps: Sequence[Step]) -> list[Step]:
+    """Return the steps with one for all functions, and one for all triggers, of the same why."""
+    groups: dict[tuple[str, str], list[Step]] = {}
+    for step in steps:
+        folder = next((each for each in SUMMED if step.name.startswith(each)), step.name)
+        groups.setdefault((step.why, folder), []).append(step)
+    return [
+        replace(group[0], name=f"{len(group)} {SUMMED[folder]}") if len(group) > 1 else group[0]
+        for (_, folder), group in groups.items()
+    ]

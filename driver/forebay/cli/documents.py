@@ -40,10 +40,12 @@ def home() -> Path:
 
 
 def storage() -> Storage:
-    """Return where submitted files go: the first of the storage roots."""
-    from forebay.storage import ROOTS, named_roots, roots
+    """Return where submitted files go: the first of the storage roots. Raises SettingError."""
+    from forebay.storage import ROOTS, named_roots, prepare, roots
 
-    return roots({**os.environ, ROOTS: named_roots()})[0]
+    first = roots({**os.environ, ROOTS: named_roots()})[0]
+    prepare([first])
+    return first
 
 
 def own_pdfs(folder: Path) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -49,13 +50,22 @@ def _sentence(error: Exception) -> str:
         case UnicodeEncodeError():
             return f"{error.object!r} is not UTF-8: write it in UTF-8."
         case OSError(strerror=str(what), filename=str(name)):
-            return f"{name}: {what}."
+            return f"{name}: {what}.{_of_home(name)}"
         case OSError(strerror=str(what)):
             return f"The system refused to go on: {what}."
     return (
         f"Unexpected {type(error).__name__}: {error}."
         " This is a bug: run it again with FOREBAY_DEBUG=1 and report what that shows."
     )
+
+
+def _of_home(name: str) -> str:
+    """Return what to do where FOREBAY_HOME says that a file or a folder is to be there."""
+    if not (said := os.environ.get("FOREBAY_HOME")):
+        return ""
+    path, home = os.path.abspath(name), os.path.abspath(said)
+    is_its = os.path.commonpath([path, home]) in (path, home)  # within it, or above it
+    return " Correct FOREBAY_HOME, which names it." if is_its else ""
 
 
 def _of_the_database(error: psycopg.Error) -> str:

@@ -23,25 +23,32 @@ PATIENCE = 30.0  # seconds that a database may take to come up before serving is
 
 Host = Annotated[str, typer.Option(help="The address to listen on.", envvar="FOREBAY_HOST")]
 HERE = "0.0.0.0" if os.environ.get("DATABRICKS_APP_NAME") else "127.0.0.1"
+PORT = "DATABRICKS_APP_PORT"
+LARGEST_PORT = 65535
 Port = Annotated[
-    int,
-    typer.Option(min=0, max=65535, help="0 takes a free one.", envvar="DATABRICKS_APP_PORT"),
+    int | None,
+    typer.Option(
+        min=0,
+        max=LARGEST_PORT,
+        help=f"0 takes a free one; {PORT}, or 8001 for intake and 8000 for the orchestrator,"
+        " where it is not given.",
+    ),
 ]
 
 
 @app.command()
-def intake(host: Host = HERE, port: Port = 8001, dsn: Dsn = None) -> None:
+def intake(host: Host = HERE, port: Port = None, dsn: Dsn = None) -> None:
     """Serve intake, where people hand in documents and follow them."""
     documents.require("apps", "Serving it")
     from forebay_apps.intake.app import create_app
 
-    _serve(create_app, host, port, dsn)
+    _serve(create_app, host, _port(port, 8001), dsn)
 
 
 @app.command()
 def orchestrator(
     host: Host = HERE,
-    port: Port = 8000,
+    port: Port = None,
     daemon: Annotated[bool, typer.Option(help="Run the daemon beside it.")] = True,
     dsn: Dsn = None,
 ) -> None:
@@ -49,7 +56,16 @@ def orchestrator(
     documents.require("apps", "Serving it")
     from forebay_apps.orchestrator.app import create_app
 
-    _serve(partial(create_app, with_daemon=daemon), host, port, dsn)
+    _serve(partial(create_app, with_daemon=daemon), host, _port(port, 8000), dsn)
+
+
+def _port(given: int | None, default: int) -> int:
+    """Return the port that was given, or the environment's. Raises SettingError."""
+    from forebay.settings import whole_number
+
+    if given is not None:
+        return given
+    return whole_number(os.environ, PORT, default, least=0, most=LARGEST_PORT)
 
 
 def _serve(

@@ -41,16 +41,21 @@ def submit(
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
-    """Submit PDF files as one batch, all of them or none."""
+    """Submit PDF files as one batch.
+
+    A file that is no PDF, or cannot be read, is refused with a reason and the others go on; the
+    exit code is then 1.
+    """
     from forebay.cli import documents
     from forebay.looking import look
 
-    checked = [(path, documents.problem(path)) for path in files]
-    if refused := [f"{path} {why}" for path, why in checked if why]:
-        for line in refused[:-1]:
-            output.note(f"forebay: {line}")
-        raise Refused(refused[-1])
-    looks = list(look(files))
+    refused = {path: why for path in files if (why := documents.problem(path))}
+    taken = [path for path in files if path not in refused]
+    for path, why in refused.items():
+        output.note(f"forebay: {path} {why}")
+    if not taken:
+        raise Refused("No file is left to submit: nothing is in line.")
+    looks = list(look(taken))
     with connect(dsn) as conn, documents.stored(looks) as copies:
         batch_id, task_ids = enqueue(
             conn,
@@ -62,19 +67,24 @@ def submit(
         )
     for each in looks:
         if each.problem:
-            output.note(f"{each.path} is submitted, but it will fail. {each.problem}")
+            output.note(f"{each.path} is in line, but its task will fail: {each.problem}")
     tasks = [
         {"task_id": task_id, "name": copy.name}
         for task_id, copy in zip(task_ids, copies, strict=True)
     ]
     if as_json:
-        output.print_json({"batch_id": batch_id, "tasks": tasks})
+        left = [{"file": documents.display_name(path), "reason": refused[path]} for path in refused]
+        output.print_json({"batch_id": batch_id, "tasks": tasks, "refused": left})
     else:
         output.print_rows(tasks, SUBMITTED, as_json)
         print(
             f"Batch {batch_id} is in line: 'forebay run' does the work,"
             f" 'forebay batch {batch_id} --watch' follows it."
         )
+    if refused:
+        count = len(files) - len(taken)
+        output.note(f"forebay: {count} of {len(files)} files were refused, and not submitted.")
+        raise typer.Exit(1)
 
 
 def enqueue(

@@ -30,7 +30,7 @@ RoleOption = Annotated[str, typer.Option(help=f"What they may: {', '.join(ROLES)
 def add(name: Name, role: RoleOption = "submitter") -> None:
     """Add a person; the password is asked for, or read from standard input."""
     users = _users()
-    if name in users.all():
+    if users.find(name):
         raise Refused(f"There is {name!r} already: 'forebay user passwd' changes a password.")
     users.put(name, _role(role), _password())
     output.note(f"{name} may log in now, as {role}.")
@@ -40,7 +40,8 @@ def add(name: Name, role: RoleOption = "submitter") -> None:
 def passwd(name: Name) -> None:
     """Change a password; the person's sessions end."""
     users = _users()
-    users.put(name, users.one(name).role, _password())
+    user = users.one(name)
+    users.put(user.name, user.role, _password())
 
 
 @app.command("role")

@@ -34,7 +34,7 @@ from forebay.renewal import LeaseKeeper
 
 log = EventLog(__name__)
 
-STOP_ALLOWANCE = 5.0  # seconds beyond the grace in which the ends of processes are reported
+STOP_ALLOWANCE = 3.0  # seconds beyond the grace in which the ends of processes are reported
 LOOK_FOR_SIGNALS = 0.1  # seconds
 
 

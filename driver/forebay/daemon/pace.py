@@ -19,7 +19,7 @@ class Pace:
     error_longest: float = 10.0
     sweep: float = 3.0
     observe: float = 5.0
-    stop_grace: float = 10.0
+    stop_grace: float = 8.0
 
 
 class Every:

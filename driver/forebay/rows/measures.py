@@ -10,8 +10,9 @@ class MetricsReport:
     """The row of `metrics`: sums are of what is known, and times are of completed tasks.
 
     Of `ended_attempts` the tokens of `measured_attempts` are known, the LLM cost of
-    `priced_attempts`, the compute cost of `costed_attempts`. `is_exact` False: times are at most
-    2.5 % off. `confidence_counts` has 20 bins of 0.05.
+    `priced_attempts`, the compute cost of `costed_attempts`. Medians are those of one task, of two
+    in the middle the lower. `is_exact` False: times are at most 2.5 % off, or a millisecond.
+    `confidence_counts` has 20 bins of 0.05.
     """
 
     enqueued: int

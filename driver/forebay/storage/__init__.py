@@ -2,7 +2,7 @@
 
 from forebay.storage.folder import FolderStorage
 from forebay.storage.interface import CHUNK, Storage, StorageError
-from forebay.storage.roots import ROOTS, locate, named_roots, roots
+from forebay.storage.roots import ROOTS, locate, named_roots, prepare, roots
 
 __all__ = [
     "CHUNK",
@@ -12,5 +12,6 @@ __all__ = [
     "StorageError",
     "locate",
     "named_roots",
+    "prepare",
     "roots",
 ]

@@ -23,6 +23,7 @@ NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS}
 class FolderStorage:
     """Keep files below `root`: neither dots, absolute names nor links lead out of it.
 
+    No write makes the root: what is written where a mount has gone away is hidden when it is back.
     A name is resolved first, and then opened part by part without following links: who puts a link
     in between gets an error. Links that stay inside are followed, but never replaced or removed
     in place of what they lead to.
@@ -53,7 +54,6 @@ class FolderStorage:
     def write(self, name: str, chunks: Iterable[bytes], *, replace: bool = False) -> int:
         with translated_errors(name):
             folders, leaf = self._place(name)
-            self.root.mkdir(parents=True, exist_ok=True)
             folder = self._enter(folders, make=True)
         try:
             return _write_as(name, leaf, chunks, folder, replace=replace)

@@ -9,7 +9,7 @@ from forebay.errors import MissingSettingError, SettingError
 from forebay.settings import text
 from forebay.storage.folder import FolderStorage
 from forebay.storage.interface import Storage, StorageError
-from forebay.storage.sentences import outside
+from forebay.storage.sentences import outside, quoted
 
 ROOTS = "FOREBAY_STORAGE_ROOTS"
 """The setting: folders and Volumes that documents are read from, separated as in PATH."""
@@ -66,6 +66,31 @@ def storage_of(root: str, environment: Mapping[str, str] = os.environ) -> Storag
 
 def _is_mounted(volume: Path) -> bool:
     return len(volume.parts) == VOLUME_PARTS and volume.is_dir()
+
+
+def prepare(storages: Sequence[Storage]) -> None:
+    """Make the first of the roots, which takes new documents, where it is not there.
+
+    For the start of a program: a root that goes away later is missed, and never made anew. Raises
+    SettingError, also for another root that is something else than a folder.
+    """
+    for place, storage in enumerate(storages):
+        if not isinstance(storage, FolderStorage) or os.path.isdir(storage.root):
+            continue
+        if os.path.exists(storage.root):
+            raise SettingError(f"{ROOTS} names {quoted(str(storage.root))}, which is no folder.")
+        if place == 0:
+            _make(storage)
+
+
+def _make(storage: FolderStorage) -> None:
+    try:
+        storage.root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingError(
+            f"The storage root {quoted(str(storage.root))} cannot be made ({error.strerror}):"
+            f" correct {ROOTS}, or FOREBAY_HOME where that is not set."
+        ) from None
 
 
 def locate(document: str, among: Sequence[Storage] | None = None) -> tuple[Storage, str]:

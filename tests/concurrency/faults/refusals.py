@@ -182,7 +182,7 @@ FAULTS = [
     ),
     Fault(
         "the source that knows less counts",
-        f"{INTERNAL}/_usage_source.sql",
+        f"{INTERNAL}/_usage_sources.sql",
         "count(*) filter (where (u.input_tokens is not null and u.output_tokens is not null)"
         " or u.usd is not null) desc,\n"
         "    count(*) filter (where u.input_tokens is not null and u.output_tokens is not null)"

@@ -8,6 +8,7 @@
 --   new     migrations/0005_measure_tasks.sql
 --   new     migrations/0006_take_uploads.sql
 --   new     migrations/0007_act_and_announce.sql
+--   new     migrations/0008_index_owners_folded.sql
 --   new     functions/internal/_act.sql
 --   new     functions/internal/_add_compute.sql
 --   new     functions/internal/_add_to_rollups.sql
@@ -18,6 +19,7 @@
 --   new     functions/internal/_agent_key.sql
 --   new     functions/internal/_agent_outlook.sql
 --   new     functions/internal/_agent_state.sql
+--   new     functions/internal/_ahead_words.sql
 --   new     functions/internal/_ask_wakeup.sql
 --   new     functions/internal/_attempt_document.sql
 --   new     functions/internal/_audit.sql
@@ -26,7 +28,9 @@
 --   new     functions/internal/_batch_outlook.sql
 --   new     functions/internal/_batch_results.sql
 --   new     functions/internal/_batch_sums.sql
+--   new     functions/internal/_batch_task.sql
 --   new     functions/internal/_batch_tasks.sql
+--   new     functions/internal/_batch_tasks_by_confidence.sql
 --   new     functions/internal/_batches_done.sql
 --   new     functions/internal/_boosted.sql
 --   new     functions/internal/_bucket_level.sql
@@ -99,6 +103,7 @@
 --   new     functions/internal/_has_waiting.sql
 --   new     functions/internal/_hindrance.sql
 --   new     functions/internal/_hindrance_words.sql
+--   new     functions/internal/_histogram_marks.sql
 --   new     functions/internal/_histogram_times.sql
 --   new     functions/internal/_hold_call.sql
 --   new     functions/internal/_in_flight.sql
@@ -108,6 +113,7 @@
 --   new     functions/internal/_is_expired.sql
 --   new     functions/internal/_is_external.sql
 --   new     functions/internal/_is_limited.sql
+--   new     functions/internal/_is_person.sql
 --   new     functions/internal/_is_short.sql
 --   new     functions/internal/_is_small.sql
 --   new     functions/internal/_is_weighed.sql
@@ -176,10 +182,12 @@
 --   new     functions/internal/_passes.sql
 --   new     functions/internal/_passing.sql
 --   new     functions/internal/_pause.sql
+--   new     functions/internal/_pause_words.sql
 --   new     functions/internal/_pay.sql
 --   new     functions/internal/_period_words.sql
 --   new     functions/internal/_pick.sql
 --   new     functions/internal/_place_in_line.sql
+--   new     functions/internal/_points_of_slots.sql
 --   new     functions/internal/_price_call.sql
 --   new     functions/internal/_projected_rooms.sql
 --   new     functions/internal/_projected_usd.sql
@@ -198,6 +206,7 @@
 --   new     functions/internal/_report.sql
 --   new     functions/internal/_report_effect.sql
 --   new     functions/internal/_report_event.sql
+--   new     functions/internal/_report_of_slots.sql
 --   new     functions/internal/_request_burst.sql
 --   new     functions/internal/_require_agent_definition.sql
 --   new     functions/internal/_require_agents.sql
@@ -260,6 +269,7 @@
 --   new     functions/internal/_turns.sql
 --   new     functions/internal/_upsert_rollups.sql
 --   new     functions/internal/_usage_source.sql
+--   new     functions/internal/_usage_sources.sql
 --   new     functions/internal/_utc_day.sql
 --   new     functions/internal/_waiting_priorities.sql
 --   new     functions/internal/_waiting_reason.sql
@@ -275,6 +285,7 @@
 --   new     functions/submitter/batch_outlook.sql
 --   new     functions/submitter/batch_results.sql
 --   new     functions/submitter/batch_tasks.sql
+--   new     functions/submitter/batch_tasks_by_confidence.sql
 --   new     functions/submitter/cancel_batch.sql
 --   new     functions/submitter/drop_upload.sql
 --   new     functions/submitter/enqueue.sql
@@ -284,6 +295,7 @@
 --   new     functions/submitter/open_batch.sql
 --   new     functions/submitter/open_upload.sql
 --   new     functions/submitter/own_batches.sql
+--   new     functions/submitter/registered_agents.sql
 --   new     functions/submitter/retry_batch.sql
 --   new     functions/submitter/submit_uploads.sql
 --   new     functions/worker/adopt.sql
@@ -315,6 +327,7 @@
 --   new     functions/operator/reprocess.sql
 --   new     functions/operator/resume_agent.sql
 --   new     functions/operator/retry.sql
+--   new     functions/viewer/agent_names.sql
 --   new     functions/viewer/agent_status.sql
 --   new     functions/viewer/batch_progress.sql
 --   new     functions/viewer/cost_by.sql
@@ -325,6 +338,7 @@
 --   new     functions/viewer/list_attempts.sql
 --   new     functions/viewer/list_audit.sql
 --   new     functions/viewer/list_batches.sql
+--   new     functions/viewer/list_compute_sources.sql
 --   new     functions/viewer/list_prices.sql
 --   new     functions/viewer/list_tasks.sql
 --   new     functions/viewer/metric_series.sql
@@ -340,6 +354,7 @@
 --   new     functions/reader/read_batch_outlook.sql
 --   new     functions/reader/read_batch_results.sql
 --   new     functions/reader/read_batch_tasks.sql
+--   new     functions/reader/read_batch_tasks_by_confidence.sql
 --   new     functions/reader/task_result.sql
 --   new     functions/upkeep/announcement_sent.sql
 --   new     functions/upkeep/attempts_to_cost.sql
@@ -2095,6 +2110,37 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new migrations/0008_index_owners_folded.sql
+-- A person's batches are found by the name in any case: the index of owners holds it in lower case.
+--
+-- requires  0007_act_and_announce
+-- locks     batches, for as long as it takes to build an index
+-- rewrites  no table
+-- breaks    nothing
+-- revert    revert/0008_index_owners_folded.sql
+
+-- squawk-ignore-file require-concurrent-index-deletion
+-- It is not possible in the transaction, and takes no longer than the lock that creating the other one holds.
+
+create index batches_owner_folded on forebay.batches (lower(owner), batch_id) where owner is not null;
+drop index forebay.batches_owner;
+
+do $verify$
+begin
+    if pg_catalog.to_regclass('forebay.batches_owner_folded') is null then
+        raise exception 'index forebay.batches_owner_folded is missing';
+    end if;
+    if pg_catalog.to_regclass('forebay.batches_owner') is not null then
+        raise exception 'index forebay.batches_owner is still there';
+    end if;
+end;
+$verify$;
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('migrations/0008_index_owners_folded.sql', 'versioned', '89acc08aae511f91351f1ce00382210934c4de5af4417e64759ea41ecb94b3b4', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_act.sql
 create or replace function forebay._act(
     p_act      text,
@@ -2155,7 +2201,8 @@ create or replace function forebay._add_compute(p_attempt_ids bigint[])
 as $function$
 -- Bring what the attempts' machines cost up to date with the records; the caller holds attempts and tasks.
 --
--- Records of one source count, never of two: 'local', which is an estimate, only where there is no other.
+-- Records of one source count, never of two: 'local', which is an estimate, only where there is no other. An estimate that ends
+-- before the attempt does was made by an end that has moved since, and does not count.
 --
 -- Writes  forebay.task_attempts
 update forebay.task_attempts as a
@@ -2164,7 +2211,9 @@ from (
     select distinct on (ids.attempt_id)
         ids.attempt_id, sum(u.usd) as usd, coalesce(bool_and(u.is_final), false) as is_final
     from unnest(p_attempt_ids) as ids (attempt_id)
-    left join forebay.compute_usage as u on u.attempt_id = ids.attempt_id
+    inner join forebay.task_attempts as o on o.attempt_id = ids.attempt_id
+    left join forebay.compute_usage as u
+        on u.attempt_id = ids.attempt_id and (u.source <> 'local' or coalesce(u.ended_at >= o.finished_at, true))
     group by ids.attempt_id, u.source
     order by ids.attempt_id, u.source = 'local', u.source
 ) as c
@@ -2173,7 +2222,7 @@ $function$;
 
 comment on function forebay._add_compute is 'Bring what the attempts'' machines cost up to date with the records; the caller holds attempts and tasks.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_add_compute.sql', 'repeatable', 'ac00b9504f9f7e6da4ed0c1b2ac5654389ceb40038ebd0b2ac504091718718e4', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_add_compute.sql', 'repeatable', '6ee67ab62d6ef01b2703f02a29f5dd74b6787a17f2414e2376e9d2eb2b9f68b1', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2618,6 +2667,29 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_ahead_words.sql
+create or replace function forebay._ahead_words(p_ahead bigint)
+    returns text
+    language sql
+    immutable
+    security invoker
+as $function$
+-- How many tasks are before one, as the sentence that ends why it waits, with a space before it.
+select case
+    when p_ahead = 1 then ' 1 task is before it.'
+    when p_ahead > 1 then format(' %s tasks are before it.', forebay._number_words(p_ahead))
+    else ''
+end;
+$function$;
+
+comment on function forebay._ahead_words is
+'How many tasks are before one, as the sentence that ends why it waits, with a space before it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_ahead_words.sql', 'repeatable', 'e26b2c777e025caf044e67e792bdca5a081d5fdff50d426a2eca0b097fe0a869', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_ask_wakeup.sql
 create or replace function forebay._ask_wakeup(p_is_work boolean)
     returns void
@@ -2663,7 +2735,8 @@ select to_jsonb(shown) from (
         p_attempt.progress_done, p_attempt.progress_total, p_attempt.confidence, p_attempt.error,
         p_attempt.estimated_tokens, p_attempt.charged_tokens, p_attempt.expected_input_tokens, p_attempt.expected_output_tokens,
         p_attempt.expected_calls, p_attempt.expected_usd, p_attempt.used_input_tokens, p_attempt.used_output_tokens,
-        p_attempt.used_cached_tokens, p_attempt.used_calls, p_attempt.is_usage_known, p_attempt.cost_usd,
+        p_attempt.used_cached_tokens, p_attempt.used_calls, p_attempt.is_usage_known,
+        forebay._usage_source(p_attempt.attempt_id) as usage_source, p_attempt.cost_usd,
         p_attempt.is_cost_known, p_attempt.compute_usd, p_attempt.is_compute_final,
         extract(epoch from p_attempt.held_up) as held_up_seconds,
         p_attempt.started_at, p_attempt.reported_at, p_attempt.finished_at
@@ -2673,7 +2746,7 @@ $function$;
 comment on function forebay._attempt_document is
 'An attempt as task_detail shows it: without its result, and without what its calls are waiting for.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_attempt_document.sql', 'repeatable', 'c6aa5c9d8b26307e5fe3ef72b81a456e8ba2ee1461532a9923b7e8465f853cd9', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_attempt_document.sql', 'repeatable', 'db808e1b48738cbee1830c88285df699f772ef2697bcddca971952222035b126', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2744,13 +2817,24 @@ create or replace function forebay._batch_explanations(p_batch_id bigint, p_task
 as $function$
 -- Why those of the given tasks wait that do and belong to the batch, by id.
 --
+-- As explain_task says it, but for the reason of a pause: operators write it for each other.
+--
 -- Errors  22023  p_task_ids is null, or has more than 200 ids
 declare
     v_ids bigint[] := forebay._require_ids(p_task_ids, 'p_task_ids');
+    v_now timestamptz := forebay._now();
 begin
     perform forebay._require_between(cardinality(v_ids), 'the number of tasks', 0, 200);
     return query
-    select e.*
+    select
+        e.task_id, e.status, e.reason,
+        case e.reason
+            when 'paused' then concat(
+                forebay._pause_words(forebay._get_effective(t.agent, v_now), v_now), '.', forebay._ahead_words(e.ahead)
+            )
+            else e.explanation
+        end,
+        e.waiting_until, e.ahead, e.subject, e.unit, e.needs, e.has, e.amount, e.period
     from forebay.tasks as t
     cross join lateral forebay.explain_task(t.task_id) as e
     where t.task_id = any(v_ids) and t.batch_id = p_batch_id and t.status = 'enqueued'
@@ -2760,7 +2844,7 @@ $function$;
 
 comment on function forebay._batch_explanations is 'Why those of the given tasks wait that do and belong to the batch, by id.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_batch_explanations.sql', 'repeatable', '72fbfb0bc26e64e823fb173745c0722d3e7ffc3a578a09f8bb10f95411276127', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_batch_explanations.sql', 'repeatable', 'ec3e81411551aaa2d3d53bd16114f544b64dd0c56e6533cb2e5b90b073be0b66', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2788,9 +2872,7 @@ begin
     cross join (
         select
             coalesce(array_agg(distinct t.agent order by t.agent) filter (where t.agent is not null), '{}') as agents,
-            round(
-                (percentile_cont(0.5) within group (order by t.confidence) filter (where t.status = 'completed'))::numeric, 4
-            ) as confidence
+            percentile_disc(0.5) within group (order by t.confidence) filter (where t.status = 'completed') as confidence
         from forebay.tasks as t
         where t.batch_id = p_batch.batch_id
     ) as of_tasks;
@@ -2814,7 +2896,7 @@ $function$;
 
 comment on function forebay._batch_outlook is 'How far the batch has come, what it has cost, and how long it will still take; of several agents the slowest decides.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_batch_outlook.sql', 'repeatable', '3e744736c836370787759c2111574dcbc7b66dafcb92639e9d8b2def7705e06b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_batch_outlook.sql', 'repeatable', 'a47375bcbceee0f715ca71c258f33cb97edea1c42017215594192c1ba5382b58', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2899,6 +2981,35 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_batch_task.sql
+create or replace function forebay._batch_task(p_task forebay.tasks)
+    returns setof forebay.batch_task
+    language sql
+    stable
+    rows 1
+    security invoker
+as $function$
+-- One task as a batch shows it; of its result only the fields, as far as they are an object of at most 4 kB.
+select
+    p_task.task_id, p_task.agent, p_task.status, p_task.priority::integer, p_task.payload, p_task.attempt_count,
+    a.progress_done, a.progress_total, p_task.confidence, small.fields, p_task.error, p_task.reprocess_of,
+    p_task.used_input_tokens, p_task.used_output_tokens, p_task.used_cached_tokens,
+    forebay._known_usd(p_task.cost_usd, p_task.priced_attempts), p_task.priced_attempts = p_task.ended_attempts,
+    p_task.created_at, a.started_at, p_task.finished_at
+from (select p_task.result -> 'fields' as fields) as found
+left join forebay.task_attempts as a on a.attempt_id = p_task.attempt_id
+left join lateral (select found.fields) as small
+    on jsonb_typeof(small.fields) = 'object' and octet_length(small.fields::text) <= 4096;
+$function$;
+
+comment on function forebay._batch_task is
+'One task as a batch shows it; of its result only the fields, as far as they are an object of at most 4 kB.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_batch_task.sql', 'repeatable', '75ff05d5325a6ee7102184904f0defb4727829447c3a6cf8b53c053b0595bfa8', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_batch_tasks.sql
 create or replace function forebay._batch_tasks(
     p_batch_id      bigint,
@@ -2912,7 +3023,7 @@ create or replace function forebay._batch_tasks(
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- The tasks of a batch, by id; of a result only its fields, as far as they are an object of at most 4 kB.
+-- The tasks of a batch, by id.
 --
 -- Errors  22023  a status does not exist, or p_limit is not from 1 to 10,000
 declare
@@ -2921,15 +3032,9 @@ begin
     perform forebay._require_statuses(p_statuses);
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
     return query
-    select
-        t.task_id, t.agent, t.status, t.priority::integer, t.payload, t.attempt_count, a.progress_done, a.progress_total,
-        t.confidence, small.fields, t.error, t.reprocess_of, t.used_input_tokens, t.used_output_tokens, t.used_cached_tokens,
-        forebay._known_usd(t.cost_usd, t.priced_attempts), t.priced_attempts = t.ended_attempts, t.created_at,
-        a.started_at, t.finished_at
+    select b.*
     from forebay.tasks as t
-    left join forebay.task_attempts as a on a.attempt_id = t.attempt_id
-    left join lateral (select t.result -> 'fields' as fields) as small
-        on jsonb_typeof(small.fields) = 'object' and octet_length(small.fields::text) <= 4096
+    cross join lateral forebay._batch_task(t) as b
     where t.batch_id = p_batch_id and t.task_id > coalesce(p_after_task_id, 0)
         and (v_statuses is null or t.status = any(v_statuses))
     order by t.task_id
@@ -2937,9 +3042,57 @@ begin
 end;
 $function$;
 
-comment on function forebay._batch_tasks is 'The tasks of a batch, by id; of a result only its fields, as far as they are an object of at most 4 kB.';
+comment on function forebay._batch_tasks is 'The tasks of a batch, by id.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_batch_tasks.sql', 'repeatable', 'be316a7e59a5937d3044cfa5bc18b953b2e65922129f0a7e9d2cd022f39bd664', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_batch_tasks.sql', 'repeatable', 'bf42b091620291bef01a50698490392178b7afe1f535edf91fe602fd2754fbf7', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_batch_tasks_by_confidence.sql
+create or replace function forebay._batch_tasks_by_confidence(
+    p_batch_id      bigint,
+    p_after_task_id bigint,
+    p_limit         integer
+)
+    returns setof forebay.batch_task
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The completed tasks of a batch, the least sure first, those without a confidence last; then by id.
+--
+-- Errors  22023  p_limit is not from 1 to 10,000
+--         QF303  p_after_task_id is no completed task of the batch
+declare
+    v_after forebay.tasks;
+begin
+    perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
+    if p_after_task_id is not null then
+        v_after := forebay._get_task(p_after_task_id);
+        if v_after.batch_id is distinct from p_batch_id or v_after.status <> 'completed' then
+            raise exception 'task % is no completed task of batch %', p_after_task_id, p_batch_id
+                using errcode = 'QF303', hint = 'Begin anew, without p_after_task_id.';
+        end if;
+    end if;
+    return query
+    select b.*
+    from forebay.tasks as t
+    cross join lateral forebay._batch_task(t) as b
+    where t.batch_id = p_batch_id and t.status = 'completed' and (
+        v_after.task_id is null
+        or (coalesce(t.confidence, 2), t.task_id) > (coalesce(v_after.confidence, 2), v_after.task_id)
+    )
+    order by coalesce(t.confidence, 2), t.task_id
+    limit p_limit;
+end;
+$function$;
+
+comment on function forebay._batch_tasks_by_confidence is
+'The completed tasks of a batch, the least sure first, those without a confidence last; then by id.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_batch_tasks_by_confidence.sql', 'repeatable', 'aff4786358032514b4dee8f13bbbd49cbfbde4f15d43bae1e3d128c0520c272e', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3859,22 +4012,28 @@ create or replace function forebay._cost_of_models(
 as $function$
 -- What the calls of each model cost, in no set order: of each attempt those of the source that counts.
 select
-    u.model, count(distinct t.task_id), count(distinct a.attempt_id) filter (where a.finished_at is not null),
-    count(distinct a.attempt_id) filter (where a.finished_at is not null and a.is_usage_known),
-    count(distinct a.attempt_id) filter (where a.finished_at is not null and a.is_cost_known),
-    count(distinct a.attempt_id) filter (where a.finished_at is not null and a.compute_usd is not null),
-    coalesce(sum(u.input_tokens), 0)::bigint, coalesce(sum(u.output_tokens), 0)::bigint,
-    coalesce(sum(u.cached_tokens), 0)::bigint, coalesce(sum(u.usd), 0), null::numeric
-from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
-inner join forebay.task_attempts as a on a.task_id = t.task_id
-inner join forebay.attempt_usage as u on u.attempt_id = a.attempt_id
-where u.source = forebay._usage_source(a.attempt_id)
-group by u.model;
+    c.model, count(distinct c.task_id), count(*) filter (where c.is_ended),
+    count(*) filter (where c.is_ended and c.is_usage_known), count(*) filter (where c.is_ended and c.is_cost_known),
+    count(*) filter (where c.is_ended and c.is_costed), sum(c.input_tokens)::bigint, sum(c.output_tokens)::bigint,
+    sum(c.cached_tokens)::bigint, sum(c.usd), null::numeric
+from (
+    select
+        u.model, a.attempt_id, a.task_id, a.finished_at is not null as is_ended, a.is_usage_known, a.is_cost_known,
+        a.compute_usd is not null as is_costed, coalesce(sum(u.input_tokens), 0) as input_tokens,
+        coalesce(sum(u.output_tokens), 0) as output_tokens, coalesce(sum(u.cached_tokens), 0) as cached_tokens,
+        coalesce(sum(u.usd), 0) as usd
+    from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
+    inner join forebay.task_attempts as a on a.task_id = t.task_id
+    cross join lateral forebay._usage_sources(a.attempt_id) as counting (source)
+    inner join forebay.attempt_usage as u on u.attempt_id = a.attempt_id and u.source = counting.source
+    group by u.model, a.attempt_id
+) as c
+group by c.model;
 $function$;
 
 comment on function forebay._cost_of_models is 'What the calls of each model cost, in no set order: of each attempt those of the source that counts.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_cost_of_models.sql', 'repeatable', '28a579aa0d315f932d59b3dda18f69bf855b8e66b8774c6a29f59b88488d5c93', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_cost_of_models.sql', 'repeatable', '5b55e33099a8c9ee2b3121974858d50a63c7d9a385efbb5cb7acb0a72eec8769', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4505,22 +4664,24 @@ create or replace function forebay._exact_times(
     set search_path = pg_catalog, pg_temp
 as $function$
 -- The report with the exact medians and 95th percentiles, of the tasks themselves.
+--
+-- Each is that of a task: of an even count the lower of the two in the middle, as _histogram_marks has it.
 begin
     select
-        v.response[1], v.response[2], v.queue[1], v.queue[2], v.run[1], v.run[2], v.confidence::numeric
+        v.response[1], v.response[2], v.queue[1], v.queue[2], v.run[1], v.run[2], v.confidence
     into
         p_report.response_median, p_report.response_p95, p_report.queue_median, p_report.queue_p95,
         p_report.run_median, p_report.run_p95, p_report.confidence_median
     from (
         select
-            percentile_cont(array[0.5, 0.95]) within group (order by t.finished_at - t.created_at) as response,
-            percentile_cont(array[0.5, 0.95]) within group (
+            percentile_disc(array[0.5, 0.95]) within group (order by t.finished_at - t.created_at) as response,
+            percentile_disc(array[0.5, 0.95]) within group (
                 order by greatest(t.finished_at - t.created_at - t.run_time, interval '0')
             ) as queue,
-            percentile_cont(array[0.5, 0.95]) within group (
+            percentile_disc(array[0.5, 0.95]) within group (
                 order by least(t.run_time, t.finished_at - t.created_at)
             ) as run,
-            percentile_cont(0.5) within group (order by t.confidence) as confidence
+            percentile_disc(0.5) within group (order by t.confidence) as confidence
         from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
         where t.status = 'completed'
     ) as v;
@@ -4530,7 +4691,7 @@ $function$;
 
 comment on function forebay._exact_times is 'The report with the exact medians and 95th percentiles, of the tasks themselves.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_exact_times.sql', 'repeatable', 'c97c1c7ab714f7fef531c77961181ec0bb673ddce087b0a3b2b724273585d314', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_exact_times.sql', 'repeatable', '12f56bd16bac01eb48dcc26ddf58c333ed573926e095f9162b92301a961f8629', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5651,6 +5812,8 @@ create or replace function forebay._halt(
 as $function$
 -- What keeps everything of an agent from starting, as its task in line meets it, in words, and for how long it will.
 --
+-- The words are for whoever submitted the task: why the agent is paused is not among them.
+--
 -- Returns  words are null where nothing does, or p_task is null; lasts is null where nobody can say
 declare
     v_why forebay.task_explanation;
@@ -5665,7 +5828,10 @@ begin
             when 'spend_cap' then forebay._starts_at(p_task, p_now)
         end;
         v_why.ahead := null;
-        words := forebay._waiting_words(v_why, p_task, p_now);
+        words := case v_why.reason
+            when 'paused' then forebay._pause_words(p_agent, p_now) || '.'
+            else forebay._waiting_words(v_why, p_task, p_now)
+        end;
         lasts := v_why.waiting_until - p_now;
     end if;
 end;
@@ -5673,7 +5839,7 @@ $function$;
 
 comment on function forebay._halt is 'What keeps everything of an agent from starting, as its task in line meets it, in words, and for how long it will.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_halt.sql', 'repeatable', '68b0cd308773b1d71ab33d4f296dd53e44488d6e093f5a6ae4e948eb66151077', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_halt.sql', 'repeatable', 'fd9c2fcaa3c935868e70589150169c32efd2e1dcf02fbd8148e3f755ee9c6685', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5862,6 +6028,45 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_histogram_marks.sql
+create or replace function forebay._histogram_marks(
+    p_buckets smallint[],
+    p_counts  bigint[]
+)
+    returns table (measure integer, median integer, p95 integer)
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The places of a histogram that the median and the 95th percentile of each measure lie in, as percentile_disc has them.
+--
+-- So the median of an even count is the lower of the two in the middle. A bucket may be there more than once: it is added up.
+--
+-- Returns  one row a measure with a task in it
+select r.measure, min(r.place) filter (where r.upto >= r.tasks * 0.5), min(r.place) filter (where r.upto >= r.tasks * 0.95)
+from (
+    select
+        h.bucket / 1000 as measure, h.bucket % 1000 as place,
+        sum(h.tasks) over (partition by h.bucket / 1000 order by h.bucket) as upto,
+        sum(h.tasks) over (partition by h.bucket / 1000) as tasks
+    from (
+        select b.bucket, sum(b.tasks) as tasks
+        from unnest(p_buckets, p_counts) as b (bucket, tasks)
+        group by b.bucket
+        having sum(b.tasks) > 0
+    ) as h
+) as r
+group by r.measure;
+$function$;
+
+comment on function forebay._histogram_marks is
+'The places of a histogram that the median and the 95th percentile of each measure lie in, as percentile_disc has them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_histogram_marks.sql', 'repeatable', '94d431e3d763b96d27b45801db4702c9be51d9cd479184746f2a539aee37ac67', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_histogram_times.sql
 create or replace function forebay._histogram_times(
     p_report  forebay.metrics_report,
@@ -5876,21 +6081,6 @@ create or replace function forebay._histogram_times(
 as $function$
 -- The report with what a histogram, its buckets in order, says of times and confidences.
 begin
-    with ranked as (
-        select
-            b.bucket / 1000 as measure, b.bucket % 1000 as place,
-            sum(b.tasks) over (partition by b.bucket / 1000 order by b.bucket) as upto,
-            sum(b.tasks) over (partition by b.bucket / 1000) as tasks
-        from unnest(p_buckets, p_counts) as b (bucket, tasks)
-        where b.tasks > 0
-    ), marks as (
-        select
-            r.measure,
-            min(r.place) filter (where r.upto >= r.tasks * 0.5) as median,
-            min(r.place) filter (where r.upto >= r.tasks * 0.95) as p95
-        from ranked as r
-        group by r.measure
-    )
     select
         forebay._time_at(max(m.median) filter (where m.measure = 0)), forebay._time_at(max(m.p95) filter (where m.measure = 0)),
         forebay._time_at(max(m.median) filter (where m.measure = 1)), forebay._time_at(max(m.p95) filter (where m.measure = 1)),
@@ -5899,7 +6089,7 @@ begin
     into
         p_report.response_median, p_report.response_p95, p_report.queue_median, p_report.queue_p95,
         p_report.run_median, p_report.run_p95, p_report.confidence_median
-    from marks as m;
+    from forebay._histogram_marks(p_buckets, p_counts) as m;
 
     p_report.confidence_counts := array(
         select coalesce(sum(b.tasks), 0)::bigint
@@ -5917,7 +6107,7 @@ $function$;
 
 comment on function forebay._histogram_times is 'The report with what a histogram, its buckets in order, says of times and confidences.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_histogram_times.sql', 'repeatable', 'a3ace39307fb3e6c2dbd072734e7208803f4b6f920f9f7593f5cfdca45613869', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_histogram_times.sql', 'repeatable', '8afd796fdb8dd33dba0f20fb57f8d4a1d6cf815aca58e0fdbbb88acb67926e45', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6136,6 +6326,25 @@ $function$;
 comment on function forebay._is_limited is 'Whether admission for the agent has anything to count, and so needs the agent''s lock.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_is_limited.sql', 'repeatable', '52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_is_person.sql
+create or replace function forebay._is_person(p_name text, p_actor text)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether both names are of the same person: the case of letters does not count, as it does not in roles.
+select lower(p_name) = lower(p_actor);
+$function$;
+
+comment on function forebay._is_person is
+'Whether both names are of the same person: the case of letters does not count, as it does not in roles.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_person.sql', 'repeatable', '00898cd347a1f3055c12990aee54081ab201ab647db5567fe1ae5eab11cfce39', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7207,7 +7416,7 @@ begin
         raise exception 'p_upload_id and p_actor must not be null' using errcode = '22023';
     end if;
     select u.* into v_upload from forebay.uploads as u
-    where u.upload_id = p_upload_id and u.owner = v_actor
+    where u.upload_id = p_upload_id and forebay._is_person(u.owner, v_actor)
     for no key update;
     if not found then
         raise exception 'upload % does not exist', p_upload_id using errcode = 'QF306', hint = 'Upload the file again.';
@@ -7222,7 +7431,7 @@ $function$;
 
 comment on function forebay._lock_upload is 'Lock p_actor''s upload of that id, which was not submitted yet; somebody else''s answers as if it did not exist.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_lock_upload.sql', 'repeatable', 'e7c8cc94cd39155ca367b1db5c2b3777ad24a33c95226cd603009a7206e35d42', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_lock_upload.sql', 'repeatable', 'ce64f17ca812a8d2f5649353af7560ddf59ceca63071f93611259d2fcca7f343', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8109,12 +8318,11 @@ as $function$
 --         QF302  there is none of p_actor's
 declare
     v_batch forebay.batches := forebay._get_batch(p_batch_id);
-    v_actor text := p_actor;
 begin
     if p_actor is null then
         raise exception 'p_actor must not be null' using errcode = '22023';
     end if;
-    if v_batch.owner is distinct from v_actor then
+    if forebay._is_person(v_batch.owner, p_actor) is not true then
         raise exception 'batch % does not exist', p_batch_id
             using errcode = 'QF302', hint = 'forebay.open_batch opens one.';
     end if;
@@ -8124,7 +8332,7 @@ $function$;
 
 comment on function forebay._own_batch is 'The batch of that id, if p_actor owns it; somebody else''s answers as if it did not exist.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_own_batch.sql', 'repeatable', '1fb811bbf1cd32dde3a12a05dec0cfa6bfafd07ea42f667f984b4539833f2cf1', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_own_batch.sql', 'repeatable', '651f71253cc72c106d2f621aa60dc58e99f564d79dac24eaca28030f9b7c210a', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8706,6 +8914,28 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_pause_words.sql
+create or replace function forebay._pause_words(p_agent forebay.agents, p_now timestamptz)
+    returns text
+    language sql
+    stable
+    security invoker
+as $function$
+-- That an agent is paused and until when, without the reason, which operators write for each other.
+select format(
+    'Agent %s is paused until %s', p_agent.agent,
+    coalesce(forebay._moment_words(nullif(p_agent.paused_until, 'infinity'), p_now), 'it is resumed')
+);
+$function$;
+
+comment on function forebay._pause_words is
+'That an agent is paused and until when, without the reason, which operators write for each other.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_pause_words.sql', 'repeatable', '0e4d824bc6f64b7926b554a775b143d4d7e84b282cc1025a32522d4966fdd18d', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_pay.sql
 create or replace function forebay._pay(p_agent forebay.agents, p_line forebay.lined_up[], p_now timestamptz)
     returns void
@@ -8859,6 +9089,73 @@ $function$;
 comment on function forebay._place_in_line is 'What keeps a task of an agent that has room: a rule that it would break alone, or the tasks before it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_place_in_line.sql', 'repeatable', '51274a8fdb8aa68f1c126574369d414b6cfecb3168d56bb436340273298c851f', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_points_of_slots.sql
+create or replace function forebay._points_of_slots(
+    p_slots     forebay.time_slots[],
+    p_from      timestamptz,
+    p_to        timestamptz,
+    p_step      interval,
+    p_statuses  text[],
+    p_agents    text[],
+    p_customers text[]
+)
+    returns setof forebay.metric_point
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What metric_series says of a range that is cut into slots, none of them wider than a step.
+declare
+    v_origin constant timestamptz := timestamptz '2000-01-03 00:00:00+00';
+begin
+    return query
+    with cells as materialized (
+        select date_bin(p_step, c.starts_at, v_origin) as step_at, c.*
+        from forebay._cells(p_slots, p_statuses, p_agents, p_customers is not null, p_customers) as c
+    ), histograms as (
+        select c.step_at, array_agg(b.bucket) as buckets, array_agg(b.tasks) as counts
+        from cells as c
+        cross join lateral unnest(c.buckets, c.counts) as b (bucket, tasks)
+        where b.bucket < 1000  -- of responses
+        group by c.step_at
+    ), marks as (
+        select h.step_at, m.median, m.p95
+        from histograms as h
+        cross join lateral forebay._histogram_marks(h.buckets, h.counts) as m
+    ), sums as (
+        select
+            c.step_at, sum(c.tasks) filter (where c.status = 'enqueued') as enqueued,
+            sum(c.tasks) filter (where c.status = 'processing') as processing,
+            sum(c.tasks) filter (where c.status = 'completed') as completed,
+            sum(c.tasks) filter (where c.status = 'failed') as failed,
+            sum(c.tasks) filter (where c.status = 'cancelled') as cancelled,
+            sum(c.input_tokens) as input_tokens, sum(c.output_tokens) as output_tokens,
+            sum(c.cached_tokens) as cached_tokens, sum(c.llm_usd) as llm_usd, sum(c.compute_usd) as compute_usd
+        from cells as c
+        group by c.step_at
+    )
+    select
+        greatest(steps.step_at, p_from), least(steps.step_at + p_step, p_to), coalesce(s.enqueued, 0)::bigint,
+        coalesce(s.processing, 0)::bigint, coalesce(s.completed, 0)::bigint, coalesce(s.failed, 0)::bigint,
+        coalesce(s.cancelled, 0)::bigint, coalesce(s.input_tokens, 0)::bigint, coalesce(s.output_tokens, 0)::bigint,
+        coalesce(s.cached_tokens, 0)::bigint, coalesce(s.llm_usd, 0), coalesce(s.compute_usd, 0),
+        forebay._time_at(m.median), forebay._time_at(m.p95)
+    from generate_series(date_bin(p_step, p_from, v_origin), p_to - interval '1 microsecond', p_step) as steps (step_at)
+    left join sums as s on s.step_at = steps.step_at
+    left join marks as m on m.step_at = steps.step_at
+    order by steps.step_at;
+end;
+$function$;
+
+comment on function forebay._points_of_slots is
+'What metric_series says of a range that is cut into slots, none of them wider than a step.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_points_of_slots.sql', 'repeatable', '9ddec71dc21639ba7d9445c3bb66473ef25802fa7babcc36a4da61857c0c0a38', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9497,6 +9794,9 @@ create or replace function forebay._report(
 as $function$
 -- Take in how an attempt ended, current or not, first time or repeated; what follows is _report_effect's to say.
 --
+-- An attempt that had ended without success, as one that was lost, and now succeeds has run until now: its end moves, and what
+-- was estimated of its machine by the old end no longer counts. The end of one that Forebay has ended for good stays.
+--
 -- Writes  forebay.tasks, forebay.task_attempts, forebay.agent_settlements, forebay.refusals
 -- Locks   the task, then the attempt and the task's current attempt, by id
 -- Errors  QF304  there is no such attempt
@@ -9526,7 +9826,7 @@ begin
     update forebay.task_attempts as a
     set status = case v_effect when 'completed' then 'succeeded' when 'given_back' then 'failed' else a.status end,
         finished_at = case
-            when v_effect in ('completed', 'given_back') then coalesce(a.finished_at, greatest(v_now, a.started_at))
+            when v_effect in ('completed', 'given_back') then greatest(v_now, a.started_at)
             else a.finished_at
         end,
         result = case v_effect when 'kept' then p_result else a.result end,
@@ -9537,6 +9837,9 @@ begin
     where a.attempt_id = p_attempt_id;
 
     if v_effect = 'completed' then
+        if v_attempt.finished_at is not null then
+            perform forebay._add_compute(array[p_attempt_id]);
+        end if;
         update forebay.task_attempts as a
         set status = 'superseded', finished_at = greatest(v_now, a.started_at),
             is_stop_pending = a.run_ended_at is null
@@ -9558,7 +9861,7 @@ $function$;
 
 comment on function forebay._report is 'Take in how an attempt ended, current or not, first time or repeated; what follows is _report_effect''s to say.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_report.sql', 'repeatable', 'cf008159bc9b0b7f1e3751137d3f57ff5162fd8bbc36432c6b3db7fa9c3b31e4', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_report.sql', 'repeatable', '161c69cfc7a78d591cfd65bba4ff5ea75fe18675912e3b8047674bc2958e3f12', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9642,6 +9945,73 @@ $function$;
 comment on function forebay._report_event is 'Report what an event says of how its attempt ended; null for an event that only brings usage.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_report_event.sql', 'repeatable', '79d68a18daf0437a3ef00dca30b153b08d5294f1de65fbe8075c9944a77e01ad', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_report_of_slots.sql
+create or replace function forebay._report_of_slots(
+    p_slots     forebay.time_slots[],
+    p_statuses  text[],
+    p_agents    text[],
+    p_customers text[]
+)
+    returns forebay.metrics_report
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What metrics says of the tasks of slots: exact counts and sums, times and confidences by their histogram.
+declare
+    v_report  forebay.metrics_report;
+    v_buckets smallint[];
+    v_counts  bigint[];
+begin
+    with cells as materialized (
+        select c.* from forebay._cells(p_slots, p_statuses, p_agents, p_customers is not null, p_customers) as c
+    ), histogram as (
+        select array_agg(h.bucket order by h.bucket) as buckets, array_agg(h.tasks order by h.bucket) as counts
+        from (
+            select b.bucket, sum(b.tasks)::bigint as tasks
+            from cells as c
+            cross join lateral unnest(c.buckets, c.counts) as b (bucket, tasks)
+            group by b.bucket
+        ) as h
+    ), sums as (
+        select
+            coalesce(sum(c.tasks) filter (where c.status = 'enqueued'), 0)::bigint as enqueued,
+            coalesce(sum(c.tasks) filter (where c.status = 'processing'), 0)::bigint as processing,
+            coalesce(sum(c.tasks) filter (where c.status = 'completed'), 0)::bigint as completed,
+            coalesce(sum(c.tasks) filter (where c.status = 'failed'), 0)::bigint as failed,
+            coalesce(sum(c.tasks) filter (where c.status = 'cancelled'), 0)::bigint as cancelled,
+            coalesce(sum(c.ended_attempts), 0)::bigint as ended, coalesce(sum(c.measured_attempts), 0)::bigint as measured,
+            coalesce(sum(c.priced_attempts), 0)::bigint as priced, coalesce(sum(c.costed_attempts), 0)::bigint as costed,
+            coalesce(sum(c.provisional_attempts), 0)::bigint as provisional, coalesce(sum(c.input_tokens), 0)::bigint as input_tokens,
+            coalesce(sum(c.output_tokens), 0)::bigint as output_tokens, coalesce(sum(c.cached_tokens), 0)::bigint as cached_tokens,
+            coalesce(sum(c.llm_usd), 0) as llm_usd, coalesce(sum(c.compute_usd), 0) as compute_usd
+        from cells as c
+    )
+    select
+        s.enqueued, s.processing, s.completed, s.failed, s.cancelled, s.ended, s.measured, s.priced, s.costed,
+        s.input_tokens, s.output_tokens, s.cached_tokens, s.llm_usd, s.compute_usd,
+        (select min(source.as_of) from forebay.compute_sources as source), s.costed = s.ended and s.provisional = 0,
+        h.buckets, h.counts
+    into
+        v_report.enqueued, v_report.processing, v_report.completed, v_report.failed, v_report.cancelled,
+        v_report.ended_attempts, v_report.measured_attempts, v_report.priced_attempts, v_report.costed_attempts,
+        v_report.input_tokens, v_report.output_tokens, v_report.cached_tokens, v_report.llm_usd, v_report.compute_usd,
+        v_report.compute_as_of, v_report.is_compute_final, v_buckets, v_counts
+    from sums as s
+    cross join histogram as h;
+    return forebay._histogram_times(v_report, v_buckets, v_counts);
+end;
+$function$;
+
+comment on function forebay._report_of_slots is
+'What metrics says of the tasks of slots: exact counts and sums, times and confidences by their histogram.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_report_of_slots.sql', 'repeatable', '951ce5c5da64c3a950c71496e3bcb71b97275daa0d2dae3e5b82bb88025a3c74', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -11602,13 +11972,13 @@ create or replace function forebay._time_at(p_place integer)
     immutable
     security invoker
 as $function$
--- The time in the middle of a place of a histogram: no time in it lies more than 2.5 % from there.
+-- The time in the middle of a place of a histogram: no time from a millisecond on in it lies more than 2.5 % from there.
 select make_interval(secs => power(1.05::double precision, p_place + 0.5) / 1000);
 $function$;
 
-comment on function forebay._time_at is 'The time in the middle of a place of a histogram: no time in it lies more than 2.5 % from there.';
+comment on function forebay._time_at is 'The time in the middle of a place of a histogram: no time from a millisecond on in it lies more than 2.5 % from there.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_time_at.sql', 'repeatable', '7b8679af1190be4a27487610ff378d493e610a05b13bf484e8a58211124c5f36', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_time_at.sql', 'repeatable', 'efa2930ab03b8bb59e7747b0048b71a32ba617039d93dfedf27576391f3b0311', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -11828,9 +12198,28 @@ create or replace function forebay._usage_source(p_attempt_id bigint)
     stable
     security invoker
 as $function$
--- Which source counts for an attempt: the one that knows tokens or cost of more calls; null when no call was reported.
+-- Which source counts for an attempt, as _usage_sources says; null when no call was reported.
+select s.source from forebay._usage_sources(p_attempt_id) as s (source);
+$function$;
+
+comment on function forebay._usage_source is 'Which source counts for an attempt, as _usage_sources says; null when no call was reported.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_usage_source.sql', 'repeatable', '5c2d6eb0803af258ae035ffcf162f69687a40ef71544d35136dd3c2307e80a04', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_usage_sources.sql
+create or replace function forebay._usage_sources(p_attempt_id bigint)
+    returns setof text
+    language sql
+    stable
+    security invoker
+as $function$
+-- Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.
 --
--- Of two that know of as many, the one that knows input and output of more, then what more of them cost.
+-- Of two that know of as many, the one that knows input and output of more, then what more of them cost. It returns a set so
+-- that it is inlined where it is asked for many attempts.
 select u.source
 from forebay.attempt_usage as u
 where u.attempt_id = p_attempt_id
@@ -11841,9 +12230,9 @@ order by
 limit 1;
 $function$;
 
-comment on function forebay._usage_source is 'Which source counts for an attempt: the one that knows tokens or cost of more calls; null when no call was reported.';
+comment on function forebay._usage_sources is 'Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_usage_source.sql', 'repeatable', '20bc427efcd2051091362353872ff58307004abc7c7ef9c4598c5e1b08ea9964', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_usage_sources.sql', 'repeatable', '68c5c1cbd503582fea31fb8d67ad0cd35150c3d683fffec98da73f4d94408a7b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -11962,11 +12351,7 @@ begin
     v_words := case p_answer.reason
         when 'not_open' then 'This database is a branch or a restored copy, and no operator has opened it.'
         when 'closed' then format('A limit of agent %s is 0, which admits nothing.', v_agent.agent)
-        when 'paused' then format(
-            'Agent %s is paused until %s%s.', v_agent.agent,
-            coalesce(forebay._moment_words(nullif(v_agent.paused_until, 'infinity'), p_now), 'it is resumed'),
-            ': ' || v_agent.pause_reason
-        )
+        when 'paused' then concat(forebay._pause_words(v_agent, p_now), ': ' || v_agent.pause_reason, '.')
         when 'delayed' then format(
             'It is not due before %s%s.', forebay._moment_words(p_task.available_at, p_now),
             ': its last attempt ended with "' || (
@@ -11996,18 +12381,14 @@ begin
             forebay._outlook_words(p_answer, p_task, p_now)
         )
     end;
-    return v_words || case
-        when p_answer.ahead = 1 then ' 1 task is before it.'
-        when p_answer.ahead > 1 then format(' %s tasks are before it.', forebay._number_words(p_answer.ahead))
-        else ''
-    end;
+    return v_words || forebay._ahead_words(p_answer.ahead);
 end;
 $function$;
 
 comment on function forebay._waiting_words is
 'The sentences for a reason to wait: the rule with its numbers, when room is expected, and how many tasks come before.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_waiting_words.sql', 'repeatable', 'a791288653a0b81456bb75006850fe9d2fa5f8e8ed732f89d1478849f20520b0', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_waiting_words.sql', 'repeatable', '5a87141e1263d248557dbd46d70eb201101cc3e237775bb46dd48dbd89c0002c', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12230,6 +12611,8 @@ create or replace function forebay.batch_explanations(p_batch_id bigint, p_actor
 as $function$
 -- Say why tasks of p_actor's batch wait, as explain_task does for one.
 --
+-- Of a pause they hear until when, and not why: operators write that for each other.
+--
 -- Returns    one row for each of p_task_ids that is in the batch and waits, by id
 -- Errors     22023  an argument is null, or p_task_ids has more than 200 ids
 --            QF302  p_actor has no such batch
@@ -12242,7 +12625,7 @@ $function$;
 
 comment on function forebay.batch_explanations is 'Say why tasks of p_actor''s batch wait, as explain_task does for one.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/batch_explanations.sql', 'repeatable', 'bdb72589009dc1ad861ffeefde0dbd47a78a014bd20f156fb98b9c37b6edb940', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/batch_explanations.sql', 'repeatable', 'c75e6981328f10160e25cbe1ffa328f134d2506982bc50ead20b584bdea3789f', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12259,7 +12642,7 @@ as $function$
 --
 -- time_left counts what is before the batch's last waiting task, the tasks that run, and the batch's own, at the rate at
 -- which its agents really finished tasks lately; or, where that takes longer, at the rate that the limits in force let
--- pass. limited_by names such a limit, or the rule that nothing starts by. Null: nothing finished lately, or no end of
+-- pass. limited_by names such a limit, or the rule that nothing starts by; of a pause not its reason. Null: nothing finished lately, or no end of
 -- that rule is known.
 --
 -- Returns    one row; per_minute is null where nothing finished in the last 15 minutes
@@ -12273,7 +12656,7 @@ $function$;
 
 comment on function forebay.batch_outlook is 'How far p_actor''s batch has come, what it has cost, and how long it will still take.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/batch_outlook.sql', 'repeatable', '385b702b414e8ccf6f66a0ea463e91cf0ac2defeeffc9129e704495d6ec4b1ce', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/batch_outlook.sql', 'repeatable', '31b38b58657d19f7301c8ceb64f7344719de5f020c4b6b31c1bf52aa79dfc12d', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12343,6 +12726,40 @@ $function$;
 comment on function forebay.batch_tasks is 'List the tasks of p_actor''s batch, without their results: the next page is that after the last id of this one.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/submitter/batch_tasks.sql', 'repeatable', 'da1a8831addb978582cf6383c4d1e6a002ee6f00458f3865249e71fb74d7e508', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/submitter/batch_tasks_by_confidence.sql
+create or replace function forebay.batch_tasks_by_confidence(
+    p_batch_id      bigint,
+    p_actor         text,
+    p_after_task_id bigint default null,
+    p_limit         integer default 10000
+)
+    returns setof forebay.batch_task
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- List the completed tasks of p_actor's batch, the least sure first: the next page is that after the last id of this one.
+--
+-- Returns    one row a completed task as of batch_tasks, by confidence (null comes last), then by id
+-- Errors     22023  p_batch_id or p_actor is null, or p_limit is not from 1 to 10,000
+--            QF302  p_actor has no such batch
+--            QF303  p_after_task_id is no completed task of the batch
+-- Called by  forebay_submitter
+begin
+    perform forebay._own_batch(p_batch_id, p_actor);
+    return query select * from forebay._batch_tasks_by_confidence(p_batch_id, p_after_task_id, p_limit);
+end;
+$function$;
+
+comment on function forebay.batch_tasks_by_confidence is
+'List the completed tasks of p_actor''s batch, the least sure first: the next page is that after the last id of this one.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/submitter/batch_tasks_by_confidence.sql', 'repeatable', '03151c8d5dcea02d624f13ea5afce0505a8d34021cace1ca61db95fcf48d7e9b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12628,7 +13045,7 @@ begin
     return query
     select u.upload_id, u.name, u.document, u.bytes, u.pages, u.estimated_tokens, u.opened_at, u.stored_at
     from forebay.uploads as u
-    where u.owner = v_actor and u.stored_at is not null and u.task_id is null and u.dropped_at is null
+    where forebay._is_person(u.owner, v_actor) and u.stored_at is not null and u.task_id is null and u.dropped_at is null
     order by u.stored_at, u.upload_id
     limit (forebay._limits()).max_batch_size;
 end;
@@ -12636,7 +13053,7 @@ $function$;
 
 comment on function forebay.list_uploads is 'List what p_actor has uploaded and neither submitted nor dropped.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/list_uploads.sql', 'repeatable', '763fcabc14fa1c3aa56544a92e0f4269d45cb870890361fc8360a23dadd6d675', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/list_uploads.sql', 'repeatable', 'f8c251a58ab8f3997201fb291a182826aaec9dc9fed2d3f8a5f136ef48224eb7', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12740,6 +13157,8 @@ create or replace function forebay.own_batches(
 as $function$
 -- List p_actor's batches, the newest first, a page at a time: the next page is that before the last id of this one.
 --
+-- They are those of every spelling of p_actor in capitals and small letters.
+--
 -- Returns    one row a batch, by id downwards
 -- Errors     22023  p_actor is null, or p_limit is not from 1 to 1,000
 -- Called by  forebay_submitter
@@ -12754,7 +13173,7 @@ begin
     select p.*
     from (
         select b.batch_id from forebay.batches as b
-        where b.owner = v_actor and b.batch_id < coalesce(p_before_batch_id, 9223372036854775807)
+        where forebay._is_person(b.owner, v_actor) and b.batch_id < coalesce(p_before_batch_id, 9223372036854775807)
         order by b.batch_id desc
         limit p_limit
     ) as own
@@ -12765,7 +13184,40 @@ $function$;
 
 comment on function forebay.own_batches is 'List p_actor''s batches, the newest first, a page at a time: the next page is that before the last id of this one.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/own_batches.sql', 'repeatable', '3523ec2c4f57d4089f6fc146ad5ab2f1519123ce1d6a51970b698dc606269cb7', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/own_batches.sql', 'repeatable', 'b8aa5029ddb9bb4b290594b88df97ba171ebdc2d5097de1b3c7b2c8f3d35277d', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/submitter/registered_agents.sql
+create or replace function forebay.registered_agents(p_agents text[])
+    returns setof text
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say which of these agents are there to be given tasks.
+--
+-- Returns    the names of p_agents that are registered, each once, in the order given
+-- Errors     22023  p_agents is null
+-- Called by  forebay_submitter
+begin
+    if p_agents is null then
+        raise exception 'p_agents must not be null' using errcode = '22023';
+    end if;
+    return query
+    select a.agent
+    from unnest(p_agents) with ordinality as names (agent, place)
+    inner join forebay.agents as a on a.agent = names.agent
+    group by a.agent
+    order by min(names.place);
+end;
+$function$;
+
+comment on function forebay.registered_agents is 'Say which of these agents are there to be given tasks.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/submitter/registered_agents.sql', 'repeatable', 'a8ca12498ed405c92d6dc3f6892b32e6c021d9ce0afd2eb074cd67ef16c76d9d', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14574,6 +15026,31 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/viewer/agent_names.sql
+create or replace function forebay.agent_names()
+    returns setof text
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The names of all agents: what a list offers to choose from, where agent_status would add up more than is shown.
+--
+-- Returns    one row an agent, by name
+-- Called by  forebay_viewer
+begin
+    return query select a.agent from forebay.agents as a order by a.agent;
+end;
+$function$;
+
+comment on function forebay.agent_names is
+'The names of all agents: what a list offers to choose from, where agent_status would add up more than is shown.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/agent_names.sql', 'repeatable', 'a41a9ba4ae60dd6bbc2c1869746f78bae9a3f6e709da8242086ab9978c88a9a7', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/viewer/agent_status.sql
 create or replace function forebay.agent_status(p_agents text[] default null)
     returns setof forebay.agent_state
@@ -14698,9 +15175,10 @@ create or replace function forebay.cost_by(
 as $function$
 -- Say what tasks cost by task, agent, customer, batch, model or day; p_from and p_to are half-open, on created_at.
 --
--- Agents, customers and days (UTC, of creation) come from the rollups, and are quick over any range. Tasks, batches and
--- models are added up from the tasks of the range themselves, so give a range. By model, the calls of the source that counts
--- are added up, and the attempts are those that called it; compute_usd is null there.
+-- Agents, customers and days (UTC, of creation) come from the rollups, and are quick over any range. For tasks and batches
+-- each task of the range is read, for models its calls as well: that takes as long as there are many, so give a range. By
+-- model, the calls of the source that counts are added up, and the attempts are those that called it; compute_usd is null
+-- there. Ask for one row more than are to be shown, to know whether there are others.
 --
 -- Returns    at most p_limit rows, the dearest first; days from the latest on. key null: no customer, batch or model
 -- Errors     22023  p_dimension is none of the six, p_limit is not from 1 to 10,000, or a status does not exist
@@ -14720,16 +15198,24 @@ begin
                 case p_dimension when 'day' then line.key end desc nulls last,
                 line.llm_usd + line.compute_usd desc, line.key
             limit p_limit;
-        when 'task', 'batch' then
+        when 'task' then
             return query
             select
-                case p_dimension when 'task' then t.task_id else t.batch_id end::text, count(*), sum(t.ended_attempts),
-                sum(t.measured_attempts), sum(t.priced_attempts), sum(t.costed_attempts),
-                sum(t.used_input_tokens)::bigint, sum(t.used_output_tokens)::bigint, sum(t.used_cached_tokens)::bigint,
-                sum(t.cost_usd), sum(t.compute_usd)
+                t.task_id::text, 1::bigint, t.ended_attempts::bigint, t.measured_attempts::bigint, t.priced_attempts::bigint,
+                t.costed_attempts::bigint, t.used_input_tokens, t.used_output_tokens, t.used_cached_tokens, t.cost_usd,
+                t.compute_usd
             from forebay._matching_tasks(v_from, v_to, p_statuses, p_agents, p_customers) as t
-            group by case p_dimension when 'task' then t.task_id else t.batch_id end
-            order by sum(t.cost_usd + t.compute_usd) desc, case p_dimension when 'task' then t.task_id else t.batch_id end
+            order by t.cost_usd + t.compute_usd desc, t.task_id
+            limit p_limit;
+        when 'batch' then
+            return query
+            select
+                t.batch_id::text, count(*), sum(t.ended_attempts), sum(t.measured_attempts), sum(t.priced_attempts),
+                sum(t.costed_attempts), sum(t.used_input_tokens)::bigint, sum(t.used_output_tokens)::bigint,
+                sum(t.used_cached_tokens)::bigint, sum(t.cost_usd), sum(t.compute_usd)
+            from forebay._matching_tasks(v_from, v_to, p_statuses, p_agents, p_customers) as t
+            group by t.batch_id
+            order by sum(t.cost_usd + t.compute_usd) desc, t.batch_id
             limit p_limit;
         when 'model' then
             return query
@@ -14745,7 +15231,7 @@ $function$;
 
 comment on function forebay.cost_by is 'Say what tasks cost by task, agent, customer, batch, model or day; p_from and p_to are half-open, on created_at.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/cost_by.sql', 'repeatable', '008306a027c893b4e80302979a48b25b094ace2740f527523bb78839a26e117e', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/cost_by.sql', 'repeatable', '775023fc4c44ef2d13d1dd319bff0a33d236e31596c1495c128051df2d40aa9b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15120,6 +15606,33 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/viewer/list_compute_sources.sql
+create or replace function forebay.list_compute_sources()
+    returns setof text
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- The sources that told what machines cost, such as a bill; 'local' is the estimate of Forebay itself.
+--
+-- Returns    their names, by name; those too that told of nothing
+-- Called by  forebay_viewer
+begin
+    return query
+    select s.source
+    from forebay.compute_sources as s
+    order by s.source collate "C";
+end;
+$function$;
+
+comment on function forebay.list_compute_sources is 'The sources that told what machines cost, such as a bill; ''local'' is the estimate of Forebay itself.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/list_compute_sources.sql', 'repeatable', '16dd1a6dd9e9ed5ea22ae49481168fe66f11e8d0e90eac2611e964d67726668b', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/viewer/list_prices.sql
 create or replace function forebay.list_prices(p_models text[] default null)
     returns setof forebay.price
@@ -15244,7 +15757,8 @@ as $function$
 --
 -- A step is 1, 5 or 15 minutes, 1 or 6 hours, 1 or 7 days (from Monday), in UTC; null is the shortest that gives at most 120
 -- points, and from 10 hours on with p_customers at least an hour. An open range begins with the first task and ends
--- with the step of now. The first and the last step end where the range does.
+-- with the step of now. The first and the last step end where the range does. Medians and 95th percentiles are those of
+-- metrics, at most 2.5 % off or a millisecond.
 --
 -- Returns    one row a step, in order, those without a task too; none when the range is empty
 -- Errors     22023  a status does not exist, p_step is none of these, or there were more than 1,000 points
@@ -15273,57 +15787,13 @@ begin
         order by width.minutes desc
     ));
 
-    return query
-    with cells as materialized (
-        select date_bin(v_step, c.starts_at, v_origin) as step_at, c.*
-        from forebay._cells(v_slots, p_statuses, p_agents, p_customers is not null, p_customers) as c
-    ), ranked as (
-        select
-            h.step_at, h.place, sum(h.tasks) over (partition by h.step_at order by h.place) as upto,
-            sum(h.tasks) over (partition by h.step_at) as tasks
-        from (
-            select c.step_at, b.bucket as place, sum(b.tasks) as tasks
-            from cells as c
-            cross join lateral unnest(c.buckets, c.counts) as b (bucket, tasks)
-            where b.bucket < 1000
-            group by c.step_at, b.bucket
-            having sum(b.tasks) > 0
-        ) as h
-    ), marks as (
-        select
-            r.step_at,
-            min(r.place) filter (where r.upto >= r.tasks * 0.5) as median,
-            min(r.place) filter (where r.upto >= r.tasks * 0.95) as p95
-        from ranked as r
-        group by r.step_at
-    ), sums as (
-        select
-            c.step_at, sum(c.tasks) filter (where c.status = 'enqueued') as enqueued,
-            sum(c.tasks) filter (where c.status = 'processing') as processing,
-            sum(c.tasks) filter (where c.status = 'completed') as completed,
-            sum(c.tasks) filter (where c.status = 'failed') as failed,
-            sum(c.tasks) filter (where c.status = 'cancelled') as cancelled,
-            sum(c.input_tokens) as input_tokens, sum(c.output_tokens) as output_tokens,
-            sum(c.cached_tokens) as cached_tokens, sum(c.llm_usd) as llm_usd, sum(c.compute_usd) as compute_usd
-        from cells as c
-        group by c.step_at
-    )
-    select
-        greatest(steps.step_at, v_from), least(steps.step_at + v_step, v_to), coalesce(s.enqueued, 0)::bigint,
-        coalesce(s.processing, 0)::bigint, coalesce(s.completed, 0)::bigint, coalesce(s.failed, 0)::bigint,
-        coalesce(s.cancelled, 0)::bigint, coalesce(s.input_tokens, 0)::bigint, coalesce(s.output_tokens, 0)::bigint,
-        coalesce(s.cached_tokens, 0)::bigint, coalesce(s.llm_usd, 0), coalesce(s.compute_usd, 0),
-        forebay._time_at(m.median), forebay._time_at(m.p95)
-    from generate_series(date_bin(v_step, v_from, v_origin), v_to - interval '1 microsecond', v_step) as steps (step_at)
-    left join sums as s on s.step_at = steps.step_at
-    left join marks as m on m.step_at = steps.step_at
-    order by steps.step_at;
+    return query select * from forebay._points_of_slots(v_slots, v_from, v_to, v_step, p_statuses, p_agents, p_customers);
 end;
 $function$;
 
 comment on function forebay.metric_series is 'Count tasks, and what they used and cost, step by step of when they were created; p_from and p_to are half-open.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/metric_series.sql', 'repeatable', 'd8a3aeff994cd141f38b9c271aa3cae5a20578129e02a490152fb6e2a2cd3e6e', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/metric_series.sql', 'repeatable', '360b9c3ada7574394016cf4b454a4831fa74178fe78b84f1df872bdcedbdcd65', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15350,20 +15820,19 @@ as $function$
 -- Count tasks, and add up what they used, cost and took; p_from and p_to are half-open, on created_at.
 --
 -- Counts and sums are exact, whatever the range. Times and confidences are of completed tasks: response is from created to
--- finished, run what its attempts ran, queue the rest. They are exact where at most 10,000 tasks were created in the range,
--- else at most 2.5 % off (confidence: 0.005); is_exact says which. A customer '' is none.
+-- finished, run what its attempts ran, queue the rest. Each is that of one task: the median of an even count is the lower of
+-- the two in the middle, and at least 95 % are not above p95. They are exact where at most 10,000 tasks were created in the
+-- range, else at most 2.5 % off, or a millisecond (confidence: 0.005); is_exact says which. A customer '' is none.
 --
 -- Returns    one row
 -- Errors     22023  a status does not exist
 --            QF301  no such agent
 -- Called by  forebay_viewer
 declare
-    v_from    timestamptz := coalesce(p_from, '-infinity');
-    v_to      timestamptz := coalesce(p_to, 'infinity');
-    v_slots   forebay.time_slots[];
-    v_report  forebay.metrics_report;
-    v_buckets smallint[];
-    v_counts  bigint[];
+    v_from   timestamptz := coalesce(p_from, '-infinity');
+    v_to     timestamptz := coalesce(p_to, 'infinity');
+    v_slots  forebay.time_slots[];
+    v_report forebay.metrics_report;
 begin
     perform forebay._require_statuses(p_statuses);
     perform forebay._require_agents(p_agents);
@@ -15371,44 +15840,7 @@ begin
         v_from, v_to, case when p_customers is null then array[40320, 1440, 60, 15] else array[40320, 1440, 60] end
     );
 
-    with cells as materialized (
-        select c.* from forebay._cells(v_slots, p_statuses, p_agents, p_customers is not null, p_customers) as c
-    ), histogram as (
-        select array_agg(h.bucket order by h.bucket) as buckets, array_agg(h.tasks order by h.bucket) as counts
-        from (
-            select b.bucket, sum(b.tasks)::bigint as tasks
-            from cells as c
-            cross join lateral unnest(c.buckets, c.counts) as b (bucket, tasks)
-            group by b.bucket
-        ) as h
-    ), sums as (
-        select
-            coalesce(sum(c.tasks) filter (where c.status = 'enqueued'), 0)::bigint as enqueued,
-            coalesce(sum(c.tasks) filter (where c.status = 'processing'), 0)::bigint as processing,
-            coalesce(sum(c.tasks) filter (where c.status = 'completed'), 0)::bigint as completed,
-            coalesce(sum(c.tasks) filter (where c.status = 'failed'), 0)::bigint as failed,
-            coalesce(sum(c.tasks) filter (where c.status = 'cancelled'), 0)::bigint as cancelled,
-            coalesce(sum(c.ended_attempts), 0)::bigint as ended, coalesce(sum(c.measured_attempts), 0)::bigint as measured,
-            coalesce(sum(c.priced_attempts), 0)::bigint as priced, coalesce(sum(c.costed_attempts), 0)::bigint as costed,
-            coalesce(sum(c.provisional_attempts), 0)::bigint as provisional, coalesce(sum(c.input_tokens), 0)::bigint as input_tokens,
-            coalesce(sum(c.output_tokens), 0)::bigint as output_tokens, coalesce(sum(c.cached_tokens), 0)::bigint as cached_tokens,
-            coalesce(sum(c.llm_usd), 0) as llm_usd, coalesce(sum(c.compute_usd), 0) as compute_usd
-        from cells as c
-    )
-    select
-        s.enqueued, s.processing, s.completed, s.failed, s.cancelled, s.ended, s.measured, s.priced, s.costed,
-        s.input_tokens, s.output_tokens, s.cached_tokens, s.llm_usd, s.compute_usd,
-        (select min(source.as_of) from forebay.compute_sources as source), s.costed = s.ended and s.provisional = 0,
-        h.buckets, h.counts
-    into
-        v_report.enqueued, v_report.processing, v_report.completed, v_report.failed, v_report.cancelled,
-        v_report.ended_attempts, v_report.measured_attempts, v_report.priced_attempts, v_report.costed_attempts,
-        v_report.input_tokens, v_report.output_tokens, v_report.cached_tokens, v_report.llm_usd, v_report.compute_usd,
-        v_report.compute_as_of, v_report.is_compute_final, v_buckets, v_counts
-    from sums as s
-    cross join histogram as h;
-
-    v_report := forebay._histogram_times(v_report, v_buckets, v_counts);
+    v_report := forebay._report_of_slots(v_slots, p_statuses, p_agents, p_customers);
     v_report.is_exact := forebay._is_small(v_from, v_to);
     if v_report.is_exact then
         v_report := forebay._exact_times(v_report, v_from, v_to, p_statuses, p_agents, p_customers);
@@ -15420,7 +15852,7 @@ $function$;
 
 comment on function forebay.metrics is 'Count tasks, and add up what they used, cost and took; p_from and p_to are half-open, on created_at.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/metrics.sql', 'repeatable', 'b5ac19a0b5eddd253bbc27dfbd208daffa891dd2b232b31ed174df74651b4992', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/metrics.sql', 'repeatable', '6afc9c24fccb74e6a8f76604590f6e163402a7ccfffe49d09d942a6bcab62912', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15657,7 +16089,7 @@ as $function$
 -- Everything about a task but its payload and result: its attempts, their usage, and what people did to it.
 --
 -- Returns    one row; attempts, usage and audit are arrays of objects, oldest first; as_of is when it was read, by the clock
---            of leases
+--            of leases; an attempt's usage_source (agent, trace) is that whose calls count, null without a call
 -- Errors     22023  p_task_id is null
 --            QF303  no such task
 -- Called by  forebay_viewer
@@ -15700,7 +16132,7 @@ $function$;
 
 comment on function forebay.task_detail is 'Everything about a task but its payload and result: its attempts, their usage, and what people did to it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/task_detail.sql', 'repeatable', '6e5f6273d66487b8863626a8b284ddb5013ec5a7d4059c15063c4ca4490ca4ea', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/task_detail.sql', 'repeatable', 'b9efa1460c24917dec4fdcd6609ea0b616cf75b8d07edb55571a7cfb92bc61db', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15818,6 +16250,39 @@ $function$;
 comment on function forebay.read_batch_tasks is 'List the tasks of anybody''s batch, as batch_tasks does for its owner.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/reader/read_batch_tasks.sql', 'repeatable', 'ccda7d8e9dbb55b2cb0a68f83dbc3f7bf9aed0baf11c70b82ee3257e9d3d7121', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/reader/read_batch_tasks_by_confidence.sql
+create or replace function forebay.read_batch_tasks_by_confidence(
+    p_batch_id      bigint,
+    p_after_task_id bigint default null,
+    p_limit         integer default 10000
+)
+    returns setof forebay.batch_task
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- List the completed tasks of anybody's batch, the least sure first, as batch_tasks_by_confidence does for its owner.
+--
+-- Returns    one row a completed task, by confidence (null comes last), then by id
+-- Errors     22023  p_batch_id is null, or p_limit is not from 1 to 10,000
+--            QF302  no such batch
+--            QF303  p_after_task_id is no completed task of the batch
+-- Called by  forebay_reader
+begin
+    perform forebay._get_batch(p_batch_id);
+    return query select * from forebay._batch_tasks_by_confidence(p_batch_id, p_after_task_id, p_limit);
+end;
+$function$;
+
+comment on function forebay.read_batch_tasks_by_confidence is
+'List the completed tasks of anybody''s batch, the least sure first, as batch_tasks_by_confidence does for its owner.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/reader/read_batch_tasks_by_confidence.sql', 'repeatable', '8d277786b738d68d22593a7699ad069502a8ebcae74cc0a0ea70ec0995cd4b6e', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16024,7 +16489,8 @@ as $function$
 -- p_rows is an array of objects: record_id (required, names the record at its source), usd (required), attempt_id, seconds,
 -- started_at, ended_at, is_final (true unless the source may still change it). Without an attempt, or with one that does
 -- not exist, a record is kept and attributed to nothing. Several records of an attempt are added up, but only those of one source: what
--- 'local' estimates gives way to any other. p_as_of (null: now) is as of when the source was read.
+-- 'local' estimates gives way to any other. p_as_of (null: now) is as of when the source was read;
+-- a time to come is taken for now.
 --
 -- Returns    how many records were new, or had changed
 -- Writes     forebay.compute_usage, forebay.compute_sources, forebay.task_attempts, forebay.tasks
@@ -16042,8 +16508,8 @@ begin
     end if;
     v_records := forebay._parse_records(p_rows, p_source, v_now);
     insert into forebay.compute_sources as s (source, as_of)
-    values (p_source, coalesce(p_as_of, v_now))
-    on conflict (source) do update set as_of = greatest(s.as_of, excluded.as_of);
+    values (p_source, least(p_as_of, v_now))
+    on conflict (source) do update set as_of = greatest(least(s.as_of, forebay._now()), excluded.as_of);
 
     v_attempts := array(
         select r.attempt_id from unnest(v_records) as r
@@ -16084,7 +16550,7 @@ $function$;
 
 comment on function forebay.record_compute_usage is 'Record what machines cost, from a source such as a bill; the same record again replaces its numbers.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/record_compute_usage.sql', 'repeatable', 'e5822180948e3f3858dfb36a449b6e2bb37bc7dc4648f56337d7faf9363a56e4', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/record_compute_usage.sql', 'repeatable', '2a28ff9d25e163d6ea5fd0908298fb8c2073beaaff67c779696e55c945ec574e', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16543,7 +17009,9 @@ forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_view
 grant execute on function
 forebay.open_batch, forebay.enqueue, forebay.enqueue_many,
 forebay.open_upload, forebay.finish_upload, forebay.drop_upload, forebay.list_uploads, forebay.submit_uploads,
-forebay.own_batches, forebay.batch_tasks, forebay.batch_results, forebay.batch_outlook, forebay.batch_explanations,
+forebay.registered_agents, forebay.own_batches,
+forebay.batch_tasks, forebay.batch_tasks_by_confidence, forebay.batch_results,
+forebay.batch_outlook, forebay.batch_explanations,
 forebay.cancel_batch, forebay.retry_batch
 to forebay_submitter;
 
@@ -16570,16 +17038,16 @@ to forebay_operator;
 grant execute on function
 forebay.task_counts, forebay.metrics, forebay.metric_series, forebay.cost_by,
 forebay.list_tasks, forebay.task_detail, forebay.explain_task,
-forebay.batch_progress, forebay.agent_status, forebay.quota_status, forebay.customer_status,
-forebay.list_prices, forebay.health,
+forebay.batch_progress, forebay.agent_names, forebay.agent_status, forebay.quota_status, forebay.customer_status,
+forebay.list_prices, forebay.list_compute_sources, forebay.health,
 forebay.count_matching, forebay.list_batches, forebay.list_attempts, forebay.list_audit, forebay.table_sizes,
 forebay.monitoring
 to forebay_viewer;
 
 -- reader: sees documents and results
 grant execute on function
-forebay.task_result, forebay.read_batch_tasks, forebay.read_batch_results, forebay.read_batch_outlook,
-forebay.read_batch_explanations
+forebay.task_result, forebay.read_batch_tasks, forebay.read_batch_tasks_by_confidence, forebay.read_batch_results,
+forebay.read_batch_outlook, forebay.read_batch_explanations
 to forebay_reader;
 
 -- upkeep: what a timer calls
@@ -16607,7 +17075,7 @@ begin
 end;
 $types$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('grants.sql', 'repeatable', '3d9e6655d36059f7259c0be9adb6beb3c9a162d3da1f1c6165f209773e576791', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('grants.sql', 'repeatable', '2c6d069afb46607ee7f6febcd168a604952d132828a6cce0cbb6f2c5fe84fa55', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;

@@ -25,19 +25,21 @@ select results_eq(
         ('operator', 'act_on_matching annotate cancel lift_spend_cap open_installation pause_agent register_agent '
             || 'register_customer register_price register_quota reprioritize reprocess resume_agent retry '
             || 'schema_version server_time'),
-        ('reader', 'read_batch_explanations read_batch_outlook read_batch_results read_batch_tasks schema_version '
-            || 'server_time task_result'),
+        ('reader', 'read_batch_explanations read_batch_outlook read_batch_results read_batch_tasks '
+            || 'read_batch_tasks_by_confidence schema_version server_time task_result'),
         ('submitter',
-            'batch_explanations batch_outlook batch_results batch_tasks cancel_batch drop_upload enqueue enqueue_many '
-            || 'finish_upload list_uploads open_batch open_upload own_batches retry_batch schema_version server_time '
+            'batch_explanations batch_outlook batch_results batch_tasks batch_tasks_by_confidence cancel_batch '
+            || 'drop_upload enqueue enqueue_many finish_upload list_uploads open_batch open_upload own_batches '
+            || 'registered_agents retry_batch schema_version server_time '
             || 'submit_uploads'),
-        ('upkeep', 'announcement_sent attempts_to_cost begin_bill collect_announcements record_compute_usage runs_to_bill '
-            || 'schema_version server_time sweep uploads_cleaned uploads_to_clean'),
-        ('viewer', 'agent_status batch_progress cost_by cost_sources cost_summary count_matching customer_costs customer_status '
-            || 'explain_task health '
-            || 'list_attempts list_audit list_batches list_prices list_tasks metric_series metrics monitoring '
-            || 'quota_status schema_version server_time shared_costs table_sizes task_counts task_detail'),
-        ('worker', 'adopt dequeue observe_launcher observe_run record_run recover_claims release renew_leases runs_to_cancel '
+        ('upkeep', 'announcement_sent attempts_to_cost begin_bill collect_announcements record_compute_usage '
+            || 'runs_to_bill schema_version server_time sweep uploads_cleaned uploads_to_clean'),
+        ('viewer', 'agent_names agent_status batch_progress cost_by cost_sources cost_summary count_matching '
+            || 'customer_costs customer_status explain_task health list_attempts list_audit list_batches '
+            || 'list_compute_sources list_prices list_tasks metric_series metrics monitoring quota_status '
+            || 'schema_version server_time shared_costs table_sizes task_counts task_detail'),
+        ('worker', 'adopt dequeue observe_launcher observe_run record_run recover_claims release renew_leases '
+            || 'runs_to_cancel '
             || 'schema_version server_time sweep') $$,
     'each role may call the functions of its folder'
 );

@@ -1,6 +1,6 @@
 -- batch_explanations: why tasks of one's own batch wait, in the words of explain_task.
 begin;
-select plan(11);
+select plan(12);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -22,6 +22,15 @@ select results_eq(
     $$ select * from explained $$,
     $$ select e.* from unnest('{2, 4}'::bigint[]) as t (id) cross join lateral forebay.explain_task(t.id) as e $$,
     'as explain_task says it'
+);
+select given($$ select forebay.pause_agent('a', 'infinity', 'for good') $$);
+create temporary table paused as
+select * from forebay.batch_explanations(11, 'ann', '{2, 4}');
+select results_eq(
+    $$ select reason, explanation, ahead from paused $$,
+    $$ values ('paused', 'Agent a is paused until it is resumed.', 0::bigint),
+        ('paused', 'Agent a is paused until it is resumed. 2 tasks are before it.', 2) $$,
+    'but for the reason of a pause, which is for operators'
 );
 set local role forebay_submitter;
 select is_empty($$ select forebay.batch_explanations(11, 'ann', '{}') $$, 'none of none');

@@ -48,16 +48,16 @@ set local role forebay_owner;
 select given($$ select forebay.pause_agent('a', noon('1 hour'), 'lunch') $$);
 set local role forebay_submitter;
 select results_eq(
-    $$ select limited_by like '%paused%lunch%', time_left from forebay.batch_outlook(12, 'ann') $$,
-    $$ values (true, interval '1 hour 1 minute') $$,
-    'a pause comes on top, and is named'
+    $$ select limited_by, time_left from forebay.batch_outlook(12, 'ann') $$,
+    $$ values ('Agent a is paused until 13:00:00 UTC.', interval '1 hour 1 minute') $$,
+    'a pause comes on top, and is named without its reason, which is for operators'
 );
 set local role forebay_owner;
 select given($$ select forebay.pause_agent('a', 'infinity', 'for good') $$);
 set local role forebay_submitter;
 select results_eq(
     $$ select limited_by, time_left from forebay.batch_outlook(12, 'ann') $$,
-    $$ values ('Agent a is paused until it is resumed: for good.', null::interval) $$,
+    $$ values ('Agent a is paused until it is resumed.', null::interval) $$,
     'one without an end leaves no time to tell'
 );
 set local role forebay_owner;
@@ -86,7 +86,7 @@ set local role forebay_submitter;
 select results_eq(
     $$ select agents, completed, per_minute, time_left, confidence_median, llm_usd, is_cost_known
     from forebay.batch_outlook(12, 'ann') $$,
-    $$ values ('{a, b}'::text[], 2::bigint, 2.000, null::interval, 0.625, 0.25, false) $$,
+    $$ values ('{a, b}'::text[], 2::bigint, 2.000, null::interval, 0.5, 0.25, false) $$,
     'of two agents the slower decides, and one that finished nothing yet leaves nothing to say'
 );
 set local role forebay_owner;

@@ -1,6 +1,6 @@
 -- batch_tasks: the batch's owner sees its tasks; to anybody else the batch does not exist.
 begin;
-select plan(17);
+select plan(18);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -52,6 +52,7 @@ select results_eq(
     $$ values (0.5, '{"total": "1.00"}'::jsonb) $$,
     'a result shows its fields, and nothing else of it'
 );
+select isnt_empty($$ select forebay.batch_tasks(11, 'ANN') $$, 'whoever writes the name in capitals is the same person');
 select throws_ok($$ select forebay.batch_tasks(11, 'bob') $$, 'QF302', null, 'somebody else''s batch does not exist');
 select throws_ok($$ select forebay.batch_tasks(999, 'ann') $$, 'QF302', null, 'nor does one that was never opened');
 select throws_like($$ select forebay.batch_tasks(11, 'bob') $$, 'batch 11 does not exist', 'both in');

@@ -1,6 +1,6 @@
 -- list_uploads: what a person can submit, still there after the page was loaded anew.
 begin;
-select plan(4);
+select plan(5);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -24,6 +24,9 @@ select results_eq(
             noon(), noon('1 minute')),
         (upload(3), '3.pdf', 'uploads/00000000-0000-0000-0000-000000000003.pdf', 20, 2, 200, noon(), noon('2 minutes')) $$,
     'stored, neither submitted nor dropped, and the person''s own; the first stored first'
+);
+select results_eq(
+    $$ select name from forebay.list_uploads('ANN') $$, array['4.pdf', '3.pdf'], 'in whatever case the name is written'
 );
 select is_empty($$ select forebay.list_uploads('eve') $$, 'nothing for somebody who uploaded nothing');
 select throws_ok($$ select forebay.list_uploads(null) $$, '22023', null, 'an actor is given');

@@ -1,6 +1,6 @@
 -- own_batches: a person's batches, and nobody else's.
 begin;
-select plan(9);
+select plan(11);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -23,6 +23,17 @@ select results_eq(
 );
 select results_eq(
     $$ select batch_id from forebay.own_batches('ann', 13) $$, array[11]::bigint[], 'and the next one'
+);
+set local role forebay_owner;
+select given($$ select forebay.open_batch('four', p_owner => 'Ann'), forebay.open_batch('five', p_owner => 'ANN B') $$);
+set local role forebay_submitter;
+select results_eq(
+    $$ select batch_id, owner from forebay.own_batches('aNN') $$,
+    $$ values (15::bigint, 'Ann'), (13, 'ann'), (11, 'ann') $$,
+    'of whatever case the name is, and was'
+);
+select results_eq(
+    $$ select batch_id from forebay.own_batches('aNN', 15, 1) $$, array[13]::bigint[], 'in pages too'
 );
 select is_empty($$ select forebay.own_batches('eve') $$, 'nothing for somebody who submitted nothing');
 select throws_ok($$ select forebay.own_batches(null) $$, '22023', null, 'an actor is given');

@@ -65,8 +65,8 @@ select at_time('30 s');
 select given($$ select forebay.complete(103, '{}') $$);
 select results_eq(
     $$ select * from totals $$,
-    $$ values (17::bigint, 4::bigint, 0.5, 4, 3, 2, interval '30 s') $$,
-    'one that was superseded has ended too'
+    $$ values (17::bigint, 4::bigint, 0.5, 4, 3, 2, interval '40 s') $$,
+    'one that succeeds after it was lost has run until then, and the one that it superseded has ended too'
 );
 select given($$ select forebay.report_usage(104, '{"call_id": "1", "input_tokens": 3, "output_tokens": 0}') $$);
 select results_eq(

@@ -1,6 +1,6 @@
 -- attempts_to_cost: ended attempts whose machine nobody has told the cost of.
 begin;
-select plan(6);
+select plan(12);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -24,6 +24,44 @@ select results_eq($$ select attempt_id from forebay.attempts_to_cost(1) $$, arra
 select throws_ok($$ select forebay.attempts_to_cost(0) $$, '22023', null, 'p_limit is at least 1');
 select throws_ok($$ select forebay.attempts_to_cost(10001) $$, '22023', null, 'and at most 10,000');
 select throws_ok($$ select forebay.attempts_to_cost(null) $$, '22023', null, 'and not null');
+
+-- An attempt that was lost and costed, and succeeds in the end, ran until then.
+set local role forebay_owner;
+select given($$
+    select forebay.record_compute_usage('[
+        {"record_id": "101", "attempt_id": 101, "usd": 1, "ended_at": "2026-01-01T12:00:40Z"},
+        {"record_id": "102", "attempt_id": 102, "usd": 1, "ended_at": "2026-01-01T12:00:30Z"}
+    ]');
+    update forebay.task_attempts set lease_expires_at = noon() where attempt_id = 104;
+    select forebay.sweep();
+    select forebay.record_compute_usage('[{"record_id": "104", "attempt_id": 104, "usd": 1, "ended_at": "2026-01-01T12:00:40Z"}]')
+$$);
+select is_empty($$ select * from forebay.attempts_to_cost() $$, 'of all attempts the cost is estimated, of a lost one too');
+select at_time('100 s');
+select given($$ select forebay.complete(104, '{}') $$);
+select results_eq(
+    $$ select attempt_id, finished_at from forebay.attempts_to_cost() $$,
+    $$ values (104::bigint, noon('100 s')) $$,
+    'one that succeeds late is asked for again, by its true end'
+);
+select results_eq(
+    $$ select compute_usd, costed_attempts, provisional_attempts, run_time from forebay.tasks where task_id = 4 $$,
+    $$ values (0::numeric, 0, 0, interval '100 s') $$,
+    'its task counts no cost until then'
+);
+select given($$
+    select forebay.record_compute_usage('[{"record_id": "104", "attempt_id": 104, "usd": 1.5, "ended_at": "2026-01-01T12:00:40Z"}]')
+$$);
+select results_eq(
+    $$ select attempt_id from forebay.attempts_to_cost() $$, array[104::bigint], 'an estimate by the old end changes nothing'
+);
+select given($$
+    select forebay.record_compute_usage('[{"record_id": "104", "attempt_id": 104, "usd": 2.5, "ended_at": "2026-01-01T12:01:40Z"}]')
+$$);
+select is_empty($$ select * from forebay.attempts_to_cost() $$, 'one by the true end counts');
+select results_eq(
+    $$ select compute_usd, costed_attempts from forebay.tasks where task_id = 4 $$, $$ values (2.5, 1) $$, 'once'
+);
 select only_callable_by('{upkeep}', $$ select forebay.attempts_to_cost() $$);
 select finish();
 rollback;

@@ -1,6 +1,6 @@
 -- record_compute_usage: a record counts once, and the same record again replaces its numbers.
 begin;
-select plan(29);
+select plan(33);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -75,6 +75,23 @@ select results_eq(
     $$ select * from forebay.compute_sources order by source $$,
     $$ values ('bill', noon()), ('local', noon()) $$,
     'each source has been read as of a time, which does not go back'
+);
+set local role forebay_upkeep;
+select is(forebay.record_compute_usage('[]', 'bill', noon('9 years')), 0, 'a source may be read without a record');
+set local role forebay_owner;
+select results_eq(
+    $$ select as_of from forebay.compute_sources where source = 'bill' $$,
+    $$ values (noon()) $$,
+    'a time to come is taken for now'
+);
+update forebay.compute_sources set as_of = noon('9 years') where source = 'bill';
+set local role forebay_upkeep;
+select is(forebay.record_compute_usage('[]', 'bill', noon('-1 h')), 0, 'an older reading changes nothing');
+set local role forebay_owner;
+select results_eq(
+    $$ select as_of from forebay.compute_sources where source = 'bill' $$,
+    $$ values (noon()) $$,
+    'but that a time to come does not stay'
 );
 set local role forebay_upkeep;
 select is(forebay.record_compute_usage('[]', 'empty'), 0, 'no record is nothing');

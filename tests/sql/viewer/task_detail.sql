@@ -1,6 +1,6 @@
 -- task_detail: everything about a task but payload and result.
 begin;
-select plan(7);
+select plan(8);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -54,6 +54,21 @@ select results_eq(
        from forebay.task_detail(7) as d cross join jsonb_array_elements(d.attempts) as a $$,
     $$ values ('10'::jsonb, 'true'::jsonb, '0.5'::jsonb, 'true'::jsonb) $$,
     'and so does each attempt'
+);
+set local role forebay_owner;
+select given($$
+    select forebay.report_usage(a.attempt_id, '[
+        {"source": "trace", "call_id": "1", "input_tokens": 30, "output_tokens": 5},
+        {"source": "trace", "call_id": "2", "input_tokens": 30, "output_tokens": 5}]')
+    from forebay.task_attempts as a where a.task_id = 7
+$$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select d.task_id, a ->> 'usage_source'
+       from (values (7), (1)) as ids (task_id) cross join forebay.task_detail(ids.task_id) as d
+       cross join jsonb_array_elements(d.attempts) as a $$,
+    $$ values (7::bigint, 'trace'), (1, null) $$,
+    'of two sources of calls it names the one that counts'
 );
 select throws_ok($$ select forebay.task_detail(999) $$, 'QF303', null, 'an unknown task has no detail');
 select throws_ok($$ select forebay.task_detail(null) $$, '22023', null, 'nor has none');

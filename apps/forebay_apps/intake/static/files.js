@@ -91,6 +91,15 @@ export function newId() {
   return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, "$1-$2-$3-$4-$5");
 }
 
+/** Returns a name as it is shown, or `otherwise` where nothing of it can be seen: as visible.py. */
+export function visible(name, otherwise) {
+  const shown = wellFormed(name)
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")
+    .replace(/(?![\u200c\u200d])\p{Cf}/gu, "")
+    .trim();
+  return /[^\p{Cc}\p{Cf}\p{Z}\p{Mn}\p{Me}\u115f\u1160\u2800\u3164\uffa0]/u.test(shown) ? shown : otherwise;
+}
+
 /** Half a surrogate pair in a name is no text that can be sent. */
 export function wellFormed(name) {
   return name.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, "\uFFFD");

@@ -1,6 +1,6 @@
 // Takes PDFs that are dropped or picked, sends three at a time, and shows how far each is.
 
-import { acceptDrops, fromInput, inBytes, newId, parted, wellFormed } from "./files.js";
+import { acceptDrops, fromInput, inBytes, newId, parted, visible, wellFormed } from "./files.js";
 
 const AT_ONCE = 3;
 const TRIES = 3;
@@ -49,7 +49,7 @@ function add(files) {
 function take(files) {
   const { taken, left } = parted(files);
   add(taken);
-  const names = left.slice(0, 3).map(({ name }) => name.split("/").pop());
+  const names = left.slice(0, 3).map(({ name }) => visible(name.split("/").pop(), "a file without a name"));
   const more = left.length > 3 ? ` and ${left.length - 3} more` : "";
   leftOut.textContent = `Left out, as they are not named .pdf: ${names.join(", ")}${more}.`;
   leftOut.hidden = !left.length;
@@ -146,11 +146,12 @@ function remove(entry) {
 function newRow({ id, name, size }) {
   const row = rowOf.content.firstElementChild.cloneNode(true);
   row.dataset.id = id;
-  row.querySelector("[data-name-text]").textContent = name;
+  const shown = visible(name, `document ${entries.size + 1}`);
+  row.querySelector("[data-name-text]").textContent = shown;
   row.querySelector("[data-size-text]").textContent = inBytes(size);
-  row.querySelector("progress").setAttribute("aria-label", `Upload of ${name}`);
-  row.querySelector("[data-remove]").setAttribute("aria-label", `Remove ${name}`);
-  row.querySelector("[data-again]").setAttribute("aria-label", `Try ${name} again`);
+  row.querySelector("progress").setAttribute("aria-label", `Upload of ${shown}`);
+  row.querySelector("[data-remove]").setAttribute("aria-label", `Remove ${shown}`);
+  row.querySelector("[data-again]").setAttribute("aria-label", `Try ${shown} again`);
   return row;
 }
 

@@ -10,6 +10,29 @@ const UNITS = {
   share: { range: [0, 1.02], tickformat: ".1f" },
 };
 
+// How times on an axis are written, by how many milliseconds are between two.
+const TIMES = [
+  { dtickrange: [null, 60_000], value: "%H:%M:%S\n%b %-d, %Y" },
+  { dtickrange: [60_000, 86_400_000], value: "%H:%M\n%b %-d, %Y" },
+  { dtickrange: [86_400_000, null], value: "%b %-d\n%Y" },
+];
+
+const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
+const STEPS = [
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
+  ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
+  ...[1, 2, 5, 10, 30, 60, 180, 365].map((count) => count * DAY),
+];
+
+// The whole time that the figure is about, with at most so many ticks at whole minutes, hours or days.
+function timeAxis(figure, most) {
+  const [start, last] = [figure.x[0], figure.x.at(-1)].map(Date.parse);
+  const end = last + figure.widths.at(-1);
+  const step = STEPS.find((each) => (end - start) / each <= most) ?? STEPS.at(-1);
+  return { range: [start, end], tick0: 0, dtick: step, tickformatstops: TIMES };
+}
+
 // Long times are drawn in minutes or hours: [seconds in one, suffix].
 function scale(figure) {
   if (figure.unit !== "seconds") return [1, ""];
@@ -35,12 +58,13 @@ function trace(figure, series) {
     return { ...shared, type: "scatter", mode: "markers", marker: { color: ink, size: 7, opacity: 0.75 } };
   }
   const line = { color: ink, width: 2, dash: series.is_dashed ? "dot" : "solid" };
-  return { ...shared, type: "scatter", mode: "lines+markers", line, marker: { size: 4 }, connectgaps: false };
+  return { ...shared, type: "scatter", mode: "lines+markers", line, marker: { size: 5 }, cliponaxis: false, connectgaps: false };
 }
 
 function layout(figure) {
   const ink = colour("--muted");
   const [, suffix] = scale(figure);
+  const most = innerWidth < 600 ? 4 : 8;
   const axis = { gridcolor: colour("--line"), zerolinecolor: colour("--line"), linecolor: colour("--line"), automargin: true, tickfont: { size: 11 } };
   return {
     barmode: "stack",
@@ -54,7 +78,7 @@ function layout(figure) {
     legend: { traceorder: "normal", orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 12 } },
     hovermode: figure.kind === "dots" ? "closest" : "x unified",
     hoverlabel: { bgcolor: colour("--surface"), bordercolor: colour("--line"), font: { color: colour("--text") } },
-    xaxis: { ...axis, type: figure.kind === "histogram" ? "linear" : "date", showgrid: false, fixedrange: true, tickangle: 0, nticks: innerWidth < 600 ? 4 : 8 },
+    xaxis: { ...axis, type: figure.kind === "histogram" ? "linear" : "date", showgrid: false, fixedrange: true, tickangle: 0, nticks: most, ...(figure.widths && timeAxis(figure, most)) },
     yaxis: { ...axis, rangemode: "tozero", ticksuffix: suffix, ...UNITS[figure.unit], fixedrange: true },
   };
 }

@@ -1,0 +1,27 @@
+create or replace function forebay.batch_tasks_by_confidence(
+    p_batch_id      bigint,
+    p_actor         text,
+    p_after_task_id bigint default null,
+    p_limit         integer default 10000
+)
+    returns setof forebay.batch_task
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- List the completed tasks of p_actor's batch, the least sure first: the next page is that after the last id of this one.
+--
+-- Returns    one row a completed task as of batch_tasks, by confidence (null comes last), then by id
+-- Errors     22023  p_batch_id or p_actor is null, or p_limit is not from 1 to 10,000
+--            QF302  p_actor has no such batch
+--            QF303  p_after_task_id is no completed task of the batch
+-- Called by  forebay_submitter
+begin
+    perform forebay._own_batch(p_batch_id, p_actor);
+    return query select * from forebay._batch_tasks_by_confidence(p_batch_id, p_after_task_id, p_limit);
+end;
+$function$;
+
+comment on function forebay.batch_tasks_by_confidence is
+'List the completed tasks of p_actor''s batch, the least sure first: the next page is that after the last id of this one.';
