@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forebay.errors import MissingSettingError, SettingError
-from forebay.storage import CHUNK, ROOTS, FolderStorage, StorageError, locate, prepare, roots
+from forebay.storage import ROOTS, FolderStorage, StorageError, locate, prepare, roots
 
 OUTSIDE = ("link/b.pdf", "file", "link/../../secret/b.pdf")
 
