@@ -13,7 +13,7 @@ import pytest
 from apps.support.uploads import a_pdf
 from forebay.errors import SettingError
 from forebay.rows import BatchTask, TaskExplanation
-from forebay.storage import StorageError
+from forebay.storage import StorageError, prepare
 from forebay_apps.intake import pictures
 from forebay_apps.intake.naming import (
     left,
@@ -29,7 +29,10 @@ from forebay_apps.web.visible import visible
 
 
 def settings(folder: Path, **variables: str) -> IntakeSettings:
-    return IntakeSettings.read({"FOREBAY_HOME": str(folder), **variables})
+    """Return intake's settings as it starts with them."""
+    read = IntakeSettings.read({"FOREBAY_HOME": str(folder), **variables})
+    prepare(read.storages)
+    return read
 
 
 def test_what_is_not_set_has_a_default(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from forebay_apps.intake.naming import shown_name
 from forebay_apps.intake.pictures import NoPicture, Pictures
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.intake.sight import Sight
+from forebay_apps.intake.storing import unreadable
 from forebay_apps.web.database import Access, Db
 from forebay_apps.web.errors import Refusal
 from forebay_apps.web.ids import Id
@@ -93,7 +94,7 @@ async def picture(
     except NoPicture as error:
         raise Refusal(422, str(error)) from error
     except StorageError as error:
-        raise Refusal(503 if error.may_pass else 404, str(error)) from error
+        raise unreadable(error) from error
     return Response(png, media_type="image/png")
 
 
@@ -106,7 +107,7 @@ def original(request: Request, db: Db, batch_id: Id, task_id: Id) -> Response:
         storage, name = settings.locate(_stored_name(task))
         chunks = storage.read(name)
     except StorageError as error:
-        raise Refusal(503 if error.may_pass else 404, str(error)) from error
+        raise unreadable(error) from error
     plain = shown_name(task).rstrip("/").rpartition("/")[2]
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(plain, safe='')}"}
     return StreamingResponse(chunks, media_type="application/pdf", headers=headers)
@@ -128,7 +129,9 @@ async def _pages(
         return findings.page_count, None
     try:
         return await pictures.count_pages(_stored_name(row), person), None
-    except (NoPicture, StorageError, Refusal) as error:
+    except StorageError as error:
+        return 1, str(unreadable(error))
+    except (NoPicture, Refusal) as error:
         return 1, str(error)
 
 

@@ -23,6 +23,7 @@ from forebay.looking import look
 from forebay.storage import StorageError
 from forebay_apps.intake.receiving import check_size, receive, sending
 from forebay_apps.intake.settings import IntakeSettings
+from forebay_apps.intake.storing import unusable
 from forebay_apps.web.database import Access, Db
 from forebay_apps.web.errors import Refusal
 from forebay_apps.web.pages import Pages
@@ -63,7 +64,7 @@ async def put_upload(
     except TimeoutError:
         return failed(request, Refusal(408, "The file came too slowly: try again."))
     except StorageError as error:
-        return failed(request, Refusal(503, str(error)))
+        return failed(request, unusable(error))
     except (Refusal, ForebayError, psycopg.Error) as error:
         return failed(request, error)
     return JSONResponse({"upload_id": str(upload_id), "bytes": size, "pages": pages}, 201)
