@@ -13,12 +13,13 @@ from forebay.rows import BatchOutlook, BatchResult
 from forebay_agents.findings import NAMES
 from forebay_apps.intake.findings import Findings
 from forebay_apps.intake.naming import name_of
+from forebay_apps.web.visible import is_seen
 
 BOM = "\ufeff"
 """By which spreadsheets know UTF-8."""
 
-FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@＝＋－＠]")
-"""How a cell begins that a spreadsheet might take for something to do."""
+SIGNS = "=+-@＝＋－＠"
+"""With which a formula begins, after what is not seen."""
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
@@ -141,9 +142,15 @@ def cell(value: Any) -> str:
         return ""
     said = value.isoformat() if isinstance(value, datetime) else str(value)
     said = said.replace("\0", "")
-    if FORMULA.match(said) and not NUMBER.fullmatch(said):
-        return f"'{said}"
-    return said
+    return f"'{said}" if _may_be_formula(said) else said
+
+
+def _may_be_formula(said: str) -> bool:
+    """Tell whether a spreadsheet might take a cell for something to do."""
+    if said.startswith(("\t", "\r", "\n")):
+        return True
+    first = next(filter(is_seen, said), "")
+    return first != "" and first in SIGNS and not NUMBER.fullmatch(said)
 
 
 def _dumped(value: Any) -> str:

@@ -18,6 +18,7 @@ from forebay_apps.web.database import Db
 from forebay_apps.web.guard import Viewer
 from forebay_apps.web.ids import OptionalId
 from forebay_apps.web.pages import Pages, fragment, page
+from forebay_apps.web.visible import visible
 
 SUBJECTS = ("quota", "model", "customer")
 """Where the details of an act say what it is on, by their name."""
@@ -59,7 +60,7 @@ def audit_list(request: Request, person: Viewer, db: Db, before: OptionalId = No
 def subject(act: AuditEntry) -> str:
     """Return in words what an act is on that is neither a task nor an agent."""
     said = act.details or {}
-    return next((f"{name} {said[name]}" for name in SUBJECTS if said.get(name)), NOTHING)
+    return next((f"{name} {_plain(said[name])}" for name in SUBJECTS if said.get(name)), NOTHING)
 
 
 def details(act: AuditEntry) -> str:
@@ -73,7 +74,7 @@ def _plain(value: Any) -> str:
         return " ".join(map(_plain, value)) or "none"
     if value == "infinity":
         return "no end"
-    return "none" if value is None else str(value)
+    return "none" if value is None else visible(str(value), "blank")
 
 
 def _asked(request: Request) -> dict[str, Any]:

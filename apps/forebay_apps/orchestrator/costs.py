@@ -10,6 +10,7 @@ from urllib.parse import quote
 from forebay.rows import CostLine, MetricsReport
 from forebay_apps.orchestrator.filters import NO_CUSTOMER, Filters
 from forebay_apps.web import formats
+from forebay_apps.web.visible import visible
 
 Amount = TypeVar("Amount", int, Decimal)
 
@@ -61,7 +62,7 @@ def line(by: str, row: CostLine, filters: Filters) -> Line:
     begun = Begun(row.ended_attempts, is_going_on=True)  # a line does not say: it may be
     return Line(
         row=row,
-        name=row.key or f"no {by}",
+        name=visible(row.key, f"a {by} without a name") if row.key else f"no {by}",
         url=_url(by, row.key, filters),
         tokens=begun.tokens(row),
         llm_usd=begun.known(row.llm_usd, row.priced_attempts),

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from forebay_apps.web.errors import Problem, problem
 from forebay_apps.web.formats import FILTERS
+from forebay_apps.web.visible import visible
 
 KIT = Path(__file__).parent
 FLASH = "forebay_said"  # the cookie of what the next page says
@@ -29,7 +30,7 @@ def environment(folders: Sequence[Path]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(FILTERS)
+    made.filters.update(FILTERS, visible=visible)
     made.globals["live"] = live
     return made
 
