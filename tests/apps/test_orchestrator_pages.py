@@ -119,7 +119,7 @@ def test_of_a_large_result_the_page_shows_the_beginning(
     """Deep and wide as it is, the page stays small, and says so; all of it can be downloaded."""
     conn = connect("all")
     result: object = {"numbers": [1] * 100_000}
-    for _ in range(900):
+    for _ in range(450):
         result = {"a": result}
     operator.register_agent(conn, agent="deep")
     task_id = submitter.enqueue(conn, agent="deep", payload={"n": 1})
