@@ -114,7 +114,6 @@
 \set file functions/internal/_has_caps.sql \set sha256 eda43002613c8801c421a951a218f37de5177758c99ed14f625cd46fc6d996ea \ir install/apply.sql
 \set file functions/internal/_has_customer_caps.sql \set sha256 fa0f282b634a95a74c0c3df22688ce0d1173a7a8cb09657716043c0eca79e1bb \ir install/apply.sql
 \set file functions/internal/_has_in_flight.sql \set sha256 fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955 \ir install/apply.sql
-\set file functions/internal/_has_vast_number.sql \set sha256 c7422502ea127edc9264a8472ef08f61ce4ea92238b148c00ea7c9e2f5899f44 \ir install/apply.sql
 \set file functions/internal/_has_waiting.sql \set sha256 dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105 \ir install/apply.sql
 \set file functions/internal/_hindrance.sql \set sha256 a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f \ir install/apply.sql
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
@@ -232,7 +231,7 @@
 \set file functions/internal/_require_call.sql \set sha256 c909cf7e1c0439a7b75612fca157745a8c029af3175eef63b071d145e31d5e29 \ir install/apply.sql
 \set file functions/internal/_require_count.sql \set sha256 49b8cf3c99bf80c4f0d3dfec09019c9151c6a47a08379a7fa56c5bf2bcfd9cf9 \ir install/apply.sql
 \set file functions/internal/_require_delay.sql \set sha256 cb60385fa2150164531be20ddb91b72d9335bd2a10a17b4ffadb30722c809f6b \ir install/apply.sql
-\set file functions/internal/_require_document.sql \set sha256 f97d3eabb6c30f88033cd8225f8c5012a6b774e29f5aab2b02173f29fc657689 \ir install/apply.sql
+\set file functions/internal/_require_document.sql \set sha256 1e1be6d772815bcb451b036bb527acea9687611c7d20a836a7f5fbab13b406e8 \ir install/apply.sql
 \set file functions/internal/_require_ids.sql \set sha256 fc6a992477719a7572b769f9aad019867dd8e364fa4fb12b7f5d685d6f305a01 \ir install/apply.sql
 \set file functions/internal/_require_launchers.sql \set sha256 79301b1cdf251d3b587f91f7430fa375572b46894863176e72cf67faa2d17a86 \ir install/apply.sql
 \set file functions/internal/_require_open.sql \set sha256 6bfd3f9411590ebbe2f788168b8619eb279916c8c063a5110ac472447cc7004a \ir install/apply.sql
@@ -243,7 +242,7 @@
 \set file functions/internal/_require_unreported.sql \set sha256 839078419687f91b75001af4777fad6fdcbaa395fdc4fdf537e4a136753a3487 \ir install/apply.sql
 \set file functions/internal/_require_worker.sql \set sha256 ec22cb05a259e9571582eb247529e8e1b747afe8e232e6b1b8312657984de46a \ir install/apply.sql
 \set file functions/internal/_reservation.sql \set sha256 a87149b9e768adbae19532c31f8b063de5b22b5c2fb9f771438671ef62012f64 \ir install/apply.sql
-\set file functions/internal/_result_fault.sql \set sha256 b555dc3adc79d443cfa319c5d196b77b671bfa7162d1084cd60d71b6e638c181 \ir install/apply.sql
+\set file functions/internal/_result_fault.sql \set sha256 609fba58a648a732b580357edd6d6edd104476ea1930ea17b2c37efc7f2c6798 \ir install/apply.sql
 \set file functions/internal/_retry.sql \set sha256 bff06ab1f9a236d601a2c5c44f1b275a62634b173921eedca83d47ac89d88280 \ir install/apply.sql
 \set file functions/internal/_room.sql \set sha256 2a31a9f137915cb6cf248047efb75313b6eff7a51af733216052834427f4b782 \ir install/apply.sql
 \set file functions/internal/_rule_words.sql \set sha256 48de85b12338bad78d9c0d60ab5d9ae4e78f356781fc3d7afe6c7749fd6e054c \ir install/apply.sql
@@ -285,6 +284,7 @@
 \set file functions/internal/_told.sql \set sha256 c17c893ab3d905b1d56f6b5687b8aea23928d358e04e3c92391f51f6d934e264 \ir install/apply.sql
 \set file functions/internal/_turn_cost.sql \set sha256 dd692319cfcea9e5d5c6c3a20d64b3a1a22f3add9e259c2805e8f95c8452276b \ir install/apply.sql
 \set file functions/internal/_turns.sql \set sha256 7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d \ir install/apply.sql
+\set file functions/internal/_unreadable.sql \set sha256 63d13e5e0b0c6af40217137dc8d48ebde8af864fbaf623c75c41463d457d5542 \ir install/apply.sql
 \set file functions/internal/_upsert_rollups.sql \set sha256 d4c0f58a4ce33565e7c6e0a5e144d66ec7f8642b1045b25555aded7d496bcb4b \ir install/apply.sql
 \set file functions/internal/_usage_source.sql \set sha256 5c2d6eb0803af258ae035ffcf162f69687a40ef71544d35136dd3c2307e80a04 \ir install/apply.sql
 \set file functions/internal/_usage_sources.sql \set sha256 68c5c1cbd503582fea31fb8d67ad0cd35150c3d683fffec98da73f4d94408a7b \ir install/apply.sql

@@ -6,11 +6,13 @@ import re
 from datetime import datetime
 from typing import Any
 
+from forebay.visible import is_seen
+
 BOM = "\ufeff"
 """By which spreadsheets know UTF-8."""
 
-FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@＝＋－＠]")
-"""How a cell begins that a spreadsheet might take for something to do."""
+SIGNS = "=+-@＝＋－＠"
+"""With which a formula begins, after what is not seen."""
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
@@ -21,6 +23,12 @@ def cell(value: Any) -> str:
         return ""
     said = value.isoformat() if isinstance(value, datetime) else str(value)
     said = said.replace("\0", "")
-    if FORMULA.match(said) and not NUMBER.fullmatch(said):
-        return f"'{said}"
-    return said
+    return f"'{said}" if _may_be_formula(said) else said
+
+
+def _may_be_formula(said: str) -> bool:
+    """Tell whether a spreadsheet might take a cell for something to do."""
+    if said.startswith(("\t", "\r", "\n")):
+        return True
+    first = next(filter(is_seen, said), "")
+    return first != "" and first in SIGNS and not NUMBER.fullmatch(said)

@@ -78,6 +78,8 @@ def _of_the_app(environment: Mapping[str, str]) -> str:
     """Return the URL of the database that a Databricks app was given, if it was."""
     endpoint = text(environment, "LAKEBASE_ENDPOINT")
     return f"lakebase:{endpoint}" if endpoint and text(environment, "DATABRICKS_APP_NAME") else ""
+
+
 def address(environment: Mapping[str, str], name: str) -> str:
     """Return the http(s) address that a variable is set to, or nothing; raise SettingError."""
     said = text(environment, name)

@@ -9,14 +9,17 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import socket
 import threading
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.message import Message
-from http.client import HTTPException
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from importlib.util import find_spec
 from types import MappingProxyType
 from typing import Any
@@ -29,13 +32,14 @@ SECRET_PREFIX = "whsec_"
 LEAST_SECRET = 16  # bytes
 MOST_SECRETS = 2
 LONGEST_ANSWER = 4096  # bytes that are read of what a receiver says
-LONGEST_REASON = 200  # characters of it that are told
+LONGEST_REASON = 250  # characters of why a message was not taken
+THREAD = "webhook"
 MAY_PASS = {408, 425, 429}  # besides every 5xx
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class NotDelivered(Exception):
-    """The receiver did not take the message.
+    """The receiver did not take the message; the reason can be stored, whatever it quotes.
 
     `is_final` says that another try would end the same; `retry_after` is how many seconds the
     receiver asks to be left alone; `status` is what it answered, None for no answer.
@@ -49,7 +53,7 @@ class NotDelivered(Exception):
         retry_after: float = 0,
         status: int | None = None,
     ) -> None:
-        super().__init__(reason)
+        super().__init__(jsonb.mended(reason)[:LONGEST_REASON])
         self.is_final = is_final
         self.retry_after = retry_after
         self.status = status
@@ -95,9 +99,10 @@ class Receiver:
     ) -> None:
         """Sign the body and post it, with more headers; return when the receiver has taken it.
 
-        Raises NotDelivered, at the latest after so many seconds. Redirects are not followed.
+        Raises NotDelivered, at the latest after so many seconds: the line is cut then. Redirects
+        are not followed.
         """
-        request = urllib.request.Request(
+        request = _Request(
             self.url,
             data=body.encode(),
             headers={**headers, **self._headers(message_id, body)},
@@ -106,11 +111,14 @@ class Receiver:
         failures: list[NotDelivered | None] = []
         # A thread, since a receiver that sends a byte now and then outlasts any socket's timeout.
         thread = threading.Thread(
-            target=lambda: failures.append(_failure(request, seconds)), daemon=True
+            target=lambda: failures.append(_failure(request, seconds)),
+            name=THREAD,
+            daemon=True,
         )
         thread.start()
         thread.join(seconds)
         if not failures:
+            request.cut()
             raise NotDelivered(f"no answer within {seconds:.1f} s", is_final=False)
         if failures[0]:
             raise failures[0]
@@ -150,15 +158,67 @@ def _is_secret(secret: str) -> bool:
     return secret.startswith(SECRET_PREFIX) and len(key) >= LEAST_SECRET
 
 
+class _Request(urllib.request.Request):
+    """A request whose line another thread may cut, also while a connection is being made."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._line: socket.socket | None = None
+        self._is_cut = False
+        self._lock = threading.Lock()
+
+    def connect(self, *arguments: Any) -> socket.socket:
+        """Return a connected socket, below TLS. Raises TimeoutError once the line is cut."""
+        made = socket.create_connection(*arguments)
+        with self._lock:
+            if not self._is_cut:
+                self._line = made.dup()  # whoever has the other one may close it at any time
+                return made
+        made.close()
+        raise TimeoutError("given up")
+
+    def cut(self) -> None:
+        """End what goes on; what comes later is not begun."""
+        with self._lock, suppress(OSError):
+            self._is_cut = True
+            if self._line:
+                self._line.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Let go of the line."""
+        with self._lock:
+            if self._line:
+                self._line.close()
+
+
+class _Http(urllib.request.HTTPHandler):
+    def http_open(self, req: Any) -> Any:
+        return self.do_open(partial(_connection, HTTPConnection, req), req)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def https_open(self, req: Any) -> Any:
+        return self.do_open(partial(_connection, HTTPSConnection, req), req)
+
+
+def _connection(
+    kind: type[HTTPConnection], request: _Request, host: str, **options: Any
+) -> HTTPConnection:
+    """Return a connection for a request, which makes its socket."""
+    made = kind(host, **options)
+    made._create_connection = request.connect  # type: ignore[attr-defined]
+    return made
+
+
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_arguments: Any, **_named: Any) -> None:
         return None
 
 
-_OPENER = urllib.request.build_opener(_NoRedirect)
+_OPENER = urllib.request.build_opener(_NoRedirect, _Http, _Https)
 
 
-def _failure(request: urllib.request.Request, seconds: float) -> NotDelivered | None:
+def _failure(request: _Request, seconds: float) -> NotDelivered | None:
     try:
         with _OPENER.open(request, timeout=seconds):
             return None
@@ -174,16 +234,18 @@ def _failure(request: urllib.request.Request, seconds: float) -> NotDelivered | 
     except (OSError, HTTPException, ValueError) as error:  # ValueError: of a host's odd name
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         return NotDelivered(f"the receiver cannot be reached ({reason})", is_final=False)
+    finally:
+        request.close()
 
 
 def _said(error: urllib.error.HTTPError) -> str:
-    """Return the reason in the receiver's answer, if it is of our form: text that can be stored."""
+    """Return the reason in the receiver's answer, if it is of our form."""
     try:
         answer = json.loads(error.read(LONGEST_ANSWER))
     except (OSError, HTTPException, ValueError, RecursionError):
         return ""
     said = answer.get("error") if isinstance(answer, dict) else None
-    return f": {jsonb.mended(said)[:LONGEST_REASON]}" if isinstance(said, str) else ""
+    return f": {said}" if isinstance(said, str) else ""
 
 
 def _retry_after(headers: Message) -> float:

@@ -136,6 +136,19 @@ def test_js1_a_reason_that_cannot_be_stored_is_noted_all_the_same(
     until(lambda: settled(db) == 1)
 
 
+def test_a_receiver_that_speaks_no_http_is_noted_and_the_others_go_on(
+    begin: Announce, receiver: Receiver, db: psycopg.Connection
+) -> None:
+    """Whatever it says, its refusal is stored, and the next one of the page is sent."""
+    receiver.raw = b"\x00\xff\r\n\r\n"
+    for name in ("fake", "other"):
+        register(db, name)
+        operator.pause_agent(db, agent=name, reason="r")
+    begin()
+    noted = "select count(*) from forebay.announcements where last_error like '%�%'"
+    until(lambda: db.execute(noted).fetchone() == (2,))
+
+
 def _last_error(db: psycopg.Connection) -> str | None:
     row = db.execute("select last_error from forebay.announcements").fetchone()
     return row and row[0]

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import logging
 import socket
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +29,7 @@ from forebay.calls import operator, worker
 from forebay.rows import ClaimedAttempt
 from forebay.webhooks import Receiver
 from forebay_apps.orchestrator import callbacks
+from forebay_apps.web.turns import Turns
 from support.daemon import attempts, enqueue, register, task, until
 from support.receiver import OTHER_SECRET, SECRET
 
@@ -416,7 +419,7 @@ def test_what_is_deep_is_mended_too(
     """A NUL in it, or the letters of its escape, gives no 500, which would be sent for ever."""
     for text in (r"\u0000", r"\\u0000"):
         one = claim()
-        deep = b'{"a":' * 900 + f'"{text}"'.encode() + b"}" * 900
+        deep = b'{"a":' * 400 + f'"{text}"'.encode() + b"}" * 400
         ids = f'"task_id": {one.task_id}, "attempt_id": {one.attempt_id}'.encode()
         body = b'{"type": "task.completed", "data": {' + ids + b', "result": ' + deep + b"}}"
         assert post(http, body).json()["status"] == "completed"
@@ -477,6 +480,28 @@ def test_a_body_that_never_ends_is_given_up(
     with socket.create_connection((where.hostname, where.port)) as line:
         line.sendall(head)
     assert post(http, b"null").status_code == 400
+
+
+def test_of_what_nobody_signed_only_so_much_is_held(
+    app: Served,
+    http: httpx.Client,
+    claim: Callable[..., ClaimedAttempt],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One more is told to come again; it does when those that began before it have ended."""
+    monkeypatch.setattr(callbacks, "_arriving", Turns(2, 0.2, "Too many."))
+    where = urlsplit(app.url)
+    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc".encode()
+    done = json.dumps(event(claim(), result={})).encode()
+    with ExitStack() as lines:
+        for _ in range(2):
+            line = socket.create_connection((where.hostname, where.port))
+            lines.enter_context(line).sendall(head)
+        time.sleep(0.5)
+        answer = post(http, done)
+        assert (answer.status_code, answer.json()) == (503, {"error": "Too many."})
+        assert answer.headers["Retry-After"]
+    until(lambda: post(http, done).status_code == 200)
 
 
 def test_other_methods_and_paths_are_not_there(http: httpx.Client) -> None:

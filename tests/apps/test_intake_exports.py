@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from forebay.csv_cells import cell
 from forebay.rows import BatchOutlook, BatchResult
+from forebay.visible import is_seen
 from forebay_apps.intake import exports
 from forebay_apps.intake.findings import Findings, amount, in_short, level
 
@@ -110,6 +111,11 @@ def test_line_items_have_a_table_of_their_own() -> None:
     [
         *("=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1"),
         *("＝1+1", "＋1", "－1", "＠x", "\u00a0=1", "--1", "-"),
+        *(
+            f"{unseen}=1+1"
+            for unseen in ("\u200b", "\ufeff", "\u202e", "\x01", "\u2066 \x7f", "\ufe0f")
+        ),
+        *("\u200b+1", "\u202e@x", "\x01-5"),
     ],
 )
 def test_no_cell_is_a_formula(value: str) -> None:
@@ -126,9 +132,9 @@ def test_what_is_harmless_stays_as_it_is(value: str) -> None:
 @settings(deadline=None)
 @given(st.text())
 def test_a_cell_never_begins_a_formula(value: str) -> None:
-    """Whatever it holds, the first character that is no space is harmless, or it is a number."""
+    """Whatever it holds, the first character that is seen is harmless, or it is a number."""
     said = cell(value)
-    first = said.lstrip()[:1]
+    first = next((each for each in said if is_seen(each)), "")
     assert first not in set("=+-@＝＋－＠") or exports.NUMBER.fullmatch(said)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from apps.support.uploads import a_pdf
 from forebay.errors import SettingError
 from forebay.rows import BatchTask, TaskExplanation
 from forebay.storage import StorageError, prepare
+from forebay.visible import visible
 from forebay_apps.intake import pictures
 from forebay_apps.intake.naming import (
     left,
@@ -24,7 +26,6 @@ from forebay_apps.intake.naming import (
 )
 from forebay_apps.intake.pictures import NoPicture, Pictures
 from forebay_apps.intake.settings import IntakeSettings
-from forebay_apps.web.visible import visible
 
 
 def settings(folder: Path, **variables: str) -> IntakeSettings:
@@ -74,19 +75,24 @@ def test_a_wrong_limit_is_named(tmp_path: Path, value: str) -> None:
         settings(tmp_path, FOREBAY_UPLOAD_MB=value)
 
 
+def drawn(kept: Pictures, number: int) -> bytes:
+    """Return a page of a.pdf, as Mila asks for it."""
+    return asyncio.run(kept.get(("a.pdf", number, None), "mila"))
+
+
 def test_a_picture_is_drawn_once(tmp_path: Path) -> None:
     """It is kept, though its file is gone; another page is not there."""
     read = settings(tmp_path)
     read.storage.write("a.pdf", [a_pdf(pages=2)])
     kept = Pictures(read)
-    picture = kept.get("a.pdf", 1, None)
+    picture = drawn(kept, 1)
     assert picture.startswith(b"\x89PNG")
     with pytest.raises(NoPicture, match="There is no page 3: the document has 2"):
-        kept.get("a.pdf", 3, None)
+        drawn(kept, 3)
     read.storage.delete("a.pdf")
-    assert kept.get("a.pdf", 1, None) is picture
+    assert drawn(kept, 1) is picture
     with pytest.raises((NoPicture, StorageError)):
-        kept.get("a.pdf", 2, None)
+        drawn(kept, 2)
 
 
 def test_pictures_are_forgotten_when_they_are_too_many(
@@ -96,15 +102,15 @@ def test_pictures_are_forgotten_when_they_are_too_many(
     read = settings(tmp_path)
     read.storage.write("a.pdf", [a_pdf(pages=3)])
     kept = Pictures(read)
-    first = kept.get("a.pdf", 1, None)
+    first = drawn(kept, 1)
     monkeypatch.setattr(pictures, "KEPT_BYTES", len(first) * 5 // 2)
-    kept.get("a.pdf", 2, None)
-    kept.get("a.pdf", 1, None)
-    kept.get("a.pdf", 3, None)
+    drawn(kept, 2)
+    drawn(kept, 1)
+    drawn(kept, 3)
     read.storage.delete("a.pdf")
-    assert kept.get("a.pdf", 1, None) is first
+    assert drawn(kept, 1) is first
     with pytest.raises((NoPicture, StorageError)):
-        kept.get("a.pdf", 2, None)
+        drawn(kept, 2)
 
 
 def waits(reason: str, ahead: int | None = None) -> TaskExplanation:

@@ -22,6 +22,7 @@ from apps.support.serving import Served
 from apps.support.uploads import a_pdf, put, stored
 from forebay.calls import submitter
 from forebay_apps.intake import receiving
+from forebay_apps.web.turns import Turns
 
 MEGABYTE = 1 << 20
 SIZE = 96 * MEGABYTE
@@ -144,7 +145,7 @@ def test_many_slow_uploads_leave_room_for_pages_and_others(
     """However many one person sends at once, pages are answered, and others may upload."""
     mila, alice = client(intake, "mila"), client(intake, "alice")
     with ExitStack() as lines:
-        for _ in range(receiving.AT_ONCE * 3 // 2):
+        for _ in range(receiving.AT_ONCE_A_PERSON * 6):
             lines.enter_context(stalled(intake, mila))
         assert mila.get("/batches").status_code == 200
         assert mila.get("/").status_code == 200
@@ -155,6 +156,25 @@ def test_many_slow_uploads_leave_room_for_pages_and_others(
     assert _put_when_free(mila).status_code == 201
     assert len(submitter.list_uploads(connect("submitter"), actor="mila")) == 1
     assert len(stored(intake)) == 2
+
+
+def test_who_gets_no_place_is_told_and_may_come_again(
+    intake: Served, client: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slow senders of others do not make one wait without an answer, and the id is not spent."""
+    monkeypatch.setattr(receiving, "_places", Turns(2, 0.2, "Too many files."))
+    mila, alice, one = client(intake, "mila"), client(intake, "alice"), str(uuid.uuid4())
+    with ExitStack() as lines:
+        for _ in range(2):
+            lines.enter_context(stalled(intake, mila))
+        time.sleep(0.5)
+        refused = put(alice, a_pdf(), upload_id=one)
+        assert (refused.status_code, refused.json()) == (503, {"error": "Too many files."})
+        assert refused.headers["Retry-After"]
+    for _ in range(100):
+        if (taken := put(alice, a_pdf(), upload_id=one)).status_code != 503:
+            break
+    assert taken.status_code == 201
 
 
 def _put_when_free(client: httpx.Client) -> httpx.Response:

@@ -119,7 +119,7 @@ def test_of_a_large_result_the_page_shows_the_beginning(
     """Deep and wide as it is, the page stays small, and says so; all of it can be downloaded."""
     conn = connect("all")
     result: object = {"numbers": [1] * 100_000}
-    for _ in range(900):
+    for _ in range(450):
         result = {"a": result}
     operator.register_agent(conn, agent="deep")
     task_id = submitter.enqueue(conn, agent="deep", payload={"n": 1})
@@ -173,6 +173,38 @@ def test_scripts_in_names_do_not_run(
         expect(page.get_by_text(ATTACK).first).to_be_attached()
         assert page.locator("img[src=x]").count() == 0, path
     assert "49" not in page.locator("h1").inner_text()
+
+
+UNSEEN = "\u202e"
+
+
+def test_names_that_are_not_seen(
+    orchestrator: Served, visit: Visit, connect: Connect, busy: Busy
+) -> None:
+    """A batch and a customer can be told and opened, whatever they are called; no name turns
+    what stands beside it."""
+    conn = connect("all")
+    operator.register_agent(conn, agent="odd")
+    operator.register_customer(conn, customer=UNSEEN, actor=f"a{UNSEEN}b")
+    for name in (UNSEEN, "in\u202efdp"):
+        batch = submitter.open_batch(conn, name=name, customer=name, owner=name)
+        task = submitter.enqueue(conn, agent="odd", payload={}, batch_id=batch)
+    page = visit(orchestrator, "/", "root")
+    for path in ("/tasks?agent=odd", "/batches", f"/batches/{batch - 1}", f"/tasks/{task - 1}"):
+        page.goto(orchestrator.url + path)
+        main = page.locator("main")
+        expect(main.locator("bdi", has_text=f"Batch {batch - 1}").first).to_be_visible()
+        expect(main.locator("bdi", has_text="a customer without a name").first).to_be_visible()
+        assert UNSEEN not in main.inner_text(), path
+    page.goto(f"{orchestrator.url}/?by=customer&agent=odd")
+    for shown in ("a customer without a name", "infdp"):
+        expect(page.locator("bdi", has_text=shown)).to_be_visible()
+    page.goto(f"{orchestrator.url}/tasks?customer=%E2%80%AE")
+    expect(page.locator("#pick-more summary")).to_contain_text("one without a name")
+    page.goto(f"{orchestrator.url}/audit")
+    expect(page.get_by_text("customer blank")).to_be_visible()
+    assert UNSEEN not in page.locator("main").inner_text()
+    look(page, "orchestrator-names-unseen")
 
 
 def test_very_long_names_do_not_push_the_page_apart(

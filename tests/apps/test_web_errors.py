@@ -129,7 +129,13 @@ def test_static_files_are_kept_as_long_as_their_address_names_their_content(
     address = page.split('src="')[1].split('"')[0]
     assert address.startswith("/static/live.js?v=")
     assert "immutable" in vic.get(address).headers["cache-control"]
-    assert vic.get("/static/live.js").headers["cache-control"] == "no-cache"
+    for other in ("/static/live.js", f"{address}0", "/static/live.js?v=other", f"{address}&a=b"):
+        assert vic.get(other).headers["cache-control"] == "no-cache", other
+    known = {"If-None-Match": vic.get(address).headers["etag"]}
+    for version, kept in ((address, "immutable"), ("/static/live.js?v=other", "no-cache")):
+        unchanged = vic.get(version, headers=known)
+        assert unchanged.status_code == 304
+        assert kept in unchanged.headers["cache-control"]
     assert vic.get("/static/%2e%2e/settings.py").status_code == 404
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ from forebay.calls import worker
 from forebay.errors import SettingError
 from forebay.run_attempt import run_attempt
 from forebay.running_attempt import RunningAttempt
-from forebay.webhooks import Receiver
+from forebay.webhooks import LONGEST_REASON, THREAD, NotDelivered, Receiver
 from support.daemon import attempts, ended, enqueue, register, running, task, until
 from support.receiver import OTHER_SECRET, SECRET, receiving
 
@@ -192,6 +193,21 @@ def test_a_slow_receiver_costs_a_bounded_time(monkeypatch: pytest.MonkeyPatch, k
         began = time.monotonic()
         assert not sender(receiver.url, patience=1.5).send(EVENT)
         assert time.monotonic() - began < 4
+        if kind == "dripping":  # the line is cut, and no thread is left that reads on
+            until(lambda: receiver.hung_up == len(receiver.messages) > 0)
+            until(lambda: THREAD not in [each.name for each in threading.enumerate()])
+
+
+def test_what_is_no_http_is_a_reason_that_can_be_stored() -> None:
+    """Neither NUL nor half a surrogate pair, and no more than a line."""
+    with receiving() as receiver:
+        for raw in (b"\x00\xff\r\n\r\n", b"\x00" * 60_000 + b"\r\n\r\n"):
+            receiver.raw = raw
+            with pytest.raises(NotDelivered, match="cannot be reached") as caught:
+                Receiver(receiver.url, (SECRET,)).post("m", "{}", seconds=5)
+            assert "\0" not in str(caught.value)
+            assert len(str(caught.value)) <= LONGEST_REASON
+    assert str(NotDelivered("a\ud800b\0", is_final=False)) == "a\ufffdb\ufffd"
 
 
 @pytest.mark.parametrize("host", ["ä" * 64, "a b", "127.0.0.1:1", "name.invalid", "[::1]:1"])

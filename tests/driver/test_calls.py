@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -44,6 +45,24 @@ def test_a_task_goes_from_enqueue_to_its_result(caller: psycopg.Connection) -> N
     assert status == "completed"
     found = reader.task_result(caller, task_id=task_id)
     assert (found.result, found.confidence) == ({"pages": 3}, Decimal("0.75"))
+
+
+def test_what_is_stored_can_be_claimed_and_read(caller: psycopg.Connection) -> None:
+    """The deepest document that is taken is read from a deep stack too; a deeper one is refused."""
+    deep = "[" * 500 + "1" + "]" * 500
+    with pytest.raises(psycopg.DataError, match="more than 500 levels"):
+        submitter.enqueue(caller, agent="parse", payload=[json.loads(deep)])
+    task_id = submitter.enqueue(caller, agent="parse", payload=json.loads(deep))
+
+    def from_below(frames: int) -> Any:
+        return (
+            from_below(frames - 1)
+            if frames
+            else worker.dequeue(caller, worker="w", agents=["parse"])
+        )
+
+    (claimed,) = from_below(300)
+    assert (claimed.task_id, json.dumps(claimed.payload)) == (task_id, deep)
 
 
 def test_an_async_connection_makes_the_same_calls(

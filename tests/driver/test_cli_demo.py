@@ -19,8 +19,12 @@ import psycopg
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from conftest import Connect
+from forebay.calls import viewer
+from forebay.cli import demo, simulated
 from forebay.embedded import Server
 from forebay.schema import upgrade
+from forebay_lab.model_server import CallLog
 from support.server import TestServer
 
 COMMAND = (sys.executable, "-m", "forebay.cli")
@@ -137,6 +141,16 @@ def test_the_samples_are_read_with_a_simulated_model_that_is_throttled(
     assert "At made-up prices" in err
     quotas = dict(db.execute("select agent, quotas from forebay.agents").fetchall())
     assert quotas == {"parse_document": [], "demo_documents": ["simulated-model"]}
+
+
+def test_the_audit_log_names_the_demo(connect: Connect) -> None:
+    """Whoever reads what was registered sees that nobody did it by hand."""
+    conn = connect("all")
+    model = simulated.SimulatedModel("http://127.0.0.1:9", CallLog())
+    demo._register(conn, model)
+    acted = viewer.list_audit(conn)
+    assert {act.action for act in acted} == {"register_agent", "register_quota", "register_price"}
+    assert {act.actor for act in acted} == {"forebay demo"}
 
 
 def test_demo_runs_twice_on_the_embedded_server_and_stops_it(home: Path, pdfs: Path) -> None:

@@ -38,6 +38,10 @@ class Receiver:
     answer: bytes = b'{"error": "a reason"}'
     drips: bool = False
     """Answer a byte now and then, without end."""
+    hung_up: int = 0
+    """How many senders closed the line while it dripped."""
+    raw: bytes = b""
+    """What is answered in place of HTTP."""
 
 
 @contextmanager
@@ -71,7 +75,10 @@ class _Handler(BaseHTTPRequestHandler):
             )
         )
         if receiver.drips:
-            self._drip()
+            self._drip(receiver)
+            return
+        if receiver.raw:
+            self.wfile.write(receiver.raw)
             return
         self.send_response(receiver.statuses.pop(0) if receiver.statuses else 200)
         for name, value in receiver.headers.items():
@@ -81,13 +88,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_POST  # noqa: N815
 
-    def _drip(self) -> None:
+    def _drip(self, receiver: Receiver) -> None:
         try:
             while True:
                 self.wfile.write(b"H")
                 time.sleep(0.05)
         except OSError:
-            return
+            receiver.hung_up += 1
 
     def log_message(self, *_arguments: Any) -> None:
         return

@@ -15,7 +15,6 @@ from forebay_apps.intake.offer import Offer
 from forebay_apps.intake.pictures import Pictures
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.app import Site, build
-from forebay_apps.web.visible import visible
 
 
 def create_app(variables: Mapping[str, str] = os.environ) -> FastAPI:
@@ -50,5 +49,5 @@ def create_app(variables: Mapping[str, str] = os.environ) -> FastAPI:
         why_words=why_words,
         reading_words=reading_words,
     )
-    app.state.templates.filters.update(left=left, amount=amount, visible=visible)
+    app.state.templates.filters.update(left=left, amount=amount)
     return app

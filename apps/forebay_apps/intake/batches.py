@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from forebay.calls import submitter
 from forebay.rows import BatchOutlook, BatchTask, TaskEffect, TaskEffectWord
+from forebay.visible import visible
 from forebay_apps.intake.exports import FILES
 from forebay_apps.intake.naming import STATES, waiting_words
 from forebay_apps.intake.sight import Sight
@@ -17,7 +18,6 @@ from forebay_apps.web.database import Db
 from forebay_apps.web.errors import Refusal
 from forebay_apps.web.ids import Id, OptionalId
 from forebay_apps.web.pages import Pages, back, fragment, page
-from forebay_apps.web.visible import visible
 
 router = Pages()
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import Path, Query, Request
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from forebay.rows import BatchResult, BatchTask
@@ -18,7 +19,7 @@ from forebay_apps.intake.pictures import NoPicture, Pictures
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.intake.sight import Sight
 from forebay_apps.intake.storing import unreadable
-from forebay_apps.web.database import Db
+from forebay_apps.web.database import Access, Db
 from forebay_apps.web.errors import Refusal
 from forebay_apps.web.ids import Id
 from forebay_apps.web.pages import Pages, fragment, page
@@ -32,7 +33,7 @@ Turn = Literal["0", "90", "180", "270"]
 
 
 @router.page("/batches/{batch_id}/documents/{task_id}")
-def document(
+async def document(
     request: Request,
     db: Db,
     batch_id: Id,
@@ -41,23 +42,25 @@ def document(
     order: Order | None = None,
 ) -> Response:
     """Show a document: its fields, lines, tables and notes, and one of its pages."""
+    found = await run_in_threadpool(_found, db, batch_id, task_id, order)
+    pictures: Pictures = request.app.state.pictures
+    pages, problem = await _pages(pictures, found["row"], found["findings"], db.person.name)
+    found |= {"pages": pages, "problem": problem, "shown": min(shown, pages)}
+    return await run_in_threadpool(page, request, "document.html", **found)
+
+
+def _found(db: Access, batch_id: int, task_id: int, order: Order | None) -> dict[str, Any]:
+    """Return what the page says of a document, but for what the file itself tells."""
     sight = Sight.of(db, batch_id)
     row = sight.result(task_id)
-    findings = Findings(row.result)
-    pages, problem = _pages(request.app.state.pictures, row, findings)
-    return page(
-        request,
-        "document.html",
-        sight=sight,
-        row=row,
-        name=shown_name(row),
-        findings=findings,
-        pages=pages,
-        problem=problem,
-        shown=min(shown, pages),
-        order=order,
-        following=_following(sight, row, order),
-    )
+    return {
+        "sight": sight,
+        "row": row,
+        "name": shown_name(row),
+        "findings": Findings(row.result),
+        "order": order,
+        "following": _following(sight, row, order),
+    }
 
 
 def _following(sight: Sight, row: BatchResult, order: Order | None) -> BatchTask | None:
@@ -79,14 +82,15 @@ def document_now(request: Request, db: Db, batch_id: Id, task_id: Id) -> Respons
 
 
 @router.get("/batches/{batch_id}/documents/{task_id}/pages/{number}.png", response_model=None)
-def picture(
+async def picture(
     request: Request, db: Db, batch_id: Id, task_id: Id, number: Number, turn: Turn | None = None
 ) -> Response:
     """Send one page as a picture; with `turn` it is turned upright as it was read."""
-    task = Sight.of(db, batch_id).task(task_id)
+    task = await run_in_threadpool(lambda: Sight.of(db, batch_id).task(task_id))
     pictures: Pictures = request.app.state.pictures
+    key = (_stored_name(task), number, None if turn is None else int(turn))
     try:
-        png = pictures.get(_stored_name(task), number, None if turn is None else int(turn))
+        png = await pictures.get(key, db.person.name)
     except NoPicture as error:
         raise Refusal(422, str(error)) from error
     except StorageError as error:
@@ -117,12 +121,14 @@ def result(db: Db, batch_id: Id, task_id: Id) -> Response:
     return Response(document_as_json(row), media_type="application/json", headers=headers)
 
 
-def _pages(pictures: Pictures, row: BatchResult, findings: Findings) -> tuple[int, str | None]:
+async def _pages(
+    pictures: Pictures, row: BatchResult, findings: Findings, person: str
+) -> tuple[int, str | None]:
     """Return how many pages a document has, or 1 and why none of them can be shown."""
     if findings.page_count:
         return findings.page_count, None
     try:
-        return pictures.count_pages(_stored_name(row)), None
+        return await pictures.count_pages(_stored_name(row), person), None
     except StorageError as error:
         return 1, str(unreadable(error))
     except (NoPicture, Refusal) as error:

@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from forebay.rows import BatchResult, BatchTask, TaskExplanation, TaskStatus
+from forebay.visible import visible
 from forebay_apps.web.formats import duration
-from forebay_apps.web.visible import visible
 
 STATES: dict[str, TaskStatus] = {
     "done": "completed",

@@ -11,6 +11,7 @@ from forebay_agents.reading.errors import DocumentError, PageFailed
 from forebay_agents.reading.reader import Reader
 from forebay_agents.standalone import StandaloneAttempt
 from forebay_apps.intake.settings import IntakeSettings
+from forebay_apps.web.turns import Turns
 
 DPI = 144
 """Sharp on a screen that has two dots where others have one."""
@@ -21,7 +22,16 @@ KEPT_BYTES = 64 << 20
 AT_ONCE = 2
 """How many documents are open at a time: each takes a process."""
 
+AT_ONCE_A_PERSON = 1
+"""How many of them for one person, so that another's page comes between."""
+
+PATIENCE = 10.0
+"""Seconds that one more waits."""
+
+BUSY = "Too many pages are drawn at this moment: try again."
+
 Key = tuple[str, int, int | None]
+"""A document, the number of a page of it, and how far that is turned, in degrees."""
 
 
 class NoPicture(Exception):
@@ -36,13 +46,24 @@ class Pictures:
         self._kept: OrderedDict[Key, bytes] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
-        self._turns = threading.Semaphore(AT_ONCE)
+        self._turns = Turns(AT_ONCE, PATIENCE, BUSY, each=AT_ONCE_A_PERSON)
 
-    def get(self, document: str, number: int, rotation: int | None) -> bytes:
-        """Return a page as PNG, turned as it was read; raises NoPicture and StorageError."""
-        key = (document, number, rotation)
+    async def get(self, key: Key, person: str) -> bytes:
+        """Return a page as PNG, turned as it was read, for a person.
+
+        Raises NoPicture, StorageError, and Refusal when too many are asked for.
+        """
+        kept = self._found(key)
+        return kept if kept is not None else await self._turns.run(person, self._drawn, key)
+
+    async def count_pages(self, document: str, person: str) -> int:
+        """Return how many pages a document has; raises what `get` raises."""
+        return await self._turns.run(person, self._counted, document)
+
+    def _drawn(self, key: Key) -> bytes:
         if (kept := self._found(key)) is not None:
-            return kept
+            return kept  # drawn while this one waited
+        document, number, rotation = key
         with self._opened(document) as reader:
             if number > reader.pages:
                 raise NoPicture(f"There is no page {number}: the document has {reader.pages}.")
@@ -50,8 +71,7 @@ class Pictures:
         self._keep(key, picture)
         return picture
 
-    def count_pages(self, document: str) -> int:
-        """Return how many pages a document has; raises NoPicture and StorageError."""
+    def _counted(self, document: str) -> int:
         with self._opened(document) as reader:
             return reader.pages
 
@@ -62,7 +82,6 @@ class Pictures:
         limits = self._settings.reading
         try:
             with (
-                self._turns,
                 storage.local(name) as path,
                 Reader(path, StandaloneAttempt(), limits) as reader,
             ):

@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import asynccontextmanager
 from time import monotonic
 
-from anyio import CapacityLimiter, fail_after, from_thread, to_thread
+from anyio import fail_after, from_thread
 
 from forebay.pdf import HEADER_WINDOW, header_problem
 from forebay_agents.reading.limits import MEGABYTE
 from forebay_apps.web.errors import Refusal
+from forebay_apps.web.turns import Turns, in_thread
 
 PATIENCE = 60
 """Seconds that a sender may say nothing."""
@@ -17,26 +18,32 @@ PATIENCE = 60
 LEAST_SPEED = 8_000
 """Bytes a second that a sender must reach on average after the first minute."""
 
-AT_ONCE = 32
-"""How many files are written at a time: each has a thread, and pages must keep some."""
+AT_ONCE = 128
+"""How many files arrive at a time: each has a thread of its own, which mostly waits."""
+
+PLACE_SECONDS = 5.0
+"""How long one more waits for a place; then it is told so, and the page sends it again."""
 
 AT_ONCE_A_PERSON = 8
 """How many one person may send at a time: the page sends three."""
 
-_writers = CapacityLimiter(AT_ONCE)
+_places = Turns(
+    AT_ONCE, PLACE_SECONDS, "Too many files arrive at this moment: send this one again soon."
+)
 _senders: Counter[str] = Counter()
 
 
-@contextmanager
-def sending(person: str) -> Iterator[None]:
-    """Count a file that a person sends; raises Refusal for one too many, in an event loop."""
+@asynccontextmanager
+async def sending(person: str) -> AsyncIterator[None]:
+    """Give a place to a file that a person sends; raises Refusal for one too many."""
     if _senders[person] >= AT_ONCE_A_PERSON:
         raise Refusal(
             429, f"You send {AT_ONCE_A_PERSON} files already: send this one when one is done."
         )
     _senders[person] += 1
     try:
-        yield
+        async with _places.turn(person):
+            yield
     finally:
         _senders[person] -= 1
         if not _senders[person]:
@@ -68,7 +75,7 @@ async def receive(
         while piece := from_thread.run(next_piece):
             yield piece
 
-    return await to_thread.run_sync(write, pulled(), limiter=_writers)
+    return await in_thread(write, pulled())
 
 
 def check_size(size: int, megabytes: int) -> None:

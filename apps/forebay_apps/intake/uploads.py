@@ -21,7 +21,6 @@ from forebay.calls import submitter
 from forebay.errors import ForebayError, NotFoundError
 from forebay.looking import look
 from forebay.storage import StorageError
-from forebay_agents.reading.limits import MEGABYTE, MOST
 from forebay_apps.intake.receiving import check_size, receive, sending
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.intake.storing import unusable
@@ -38,7 +37,7 @@ AT_ONCE = 4
 _looks = CapacityLimiter(AT_ONCE)
 
 
-@router.put("/uploads/{upload_id}", max_body_size=MOST * MEGABYTE)  # `receive` has the limit
+@router.put("/uploads/{upload_id}")
 async def put_upload(
     request: Request,
     upload_id: UUID,
@@ -53,20 +52,21 @@ async def put_upload(
     may be sent again under its id; nothing of it is left either. What was stored under an id is
     never replaced: of several bodies the first that is whole counts, for all of them.
     """
+    request.state.body.lift()  # `receive` has the bounds
     settings: IntakeSettings = request.app.state.intake
     arrival = Arrival(upload_id, db, settings)
     try:
         check_size(content_length, settings.upload_mb)
-        with sending(db.person.name):
+        async with sending(db.person.name):
             size, pages = await _take(request, arrival, unquote(x_document_name))
     except ClientDisconnect:
         return Response(status_code=400)  # for nobody: the connection is gone
     except TimeoutError:
-        return _closing(request, Refusal(408, "The file came too slowly: try again."))
+        return failed(request, Refusal(408, "The file came too slowly: try again."))
     except StorageError as error:
-        return _closing(request, unusable(error))
+        return failed(request, unusable(error))
     except (Refusal, ForebayError, psycopg.Error) as error:
-        return _closing(request, error)
+        return failed(request, error)
     return JSONResponse({"upload_id": str(upload_id), "bytes": size, "pages": pages}, 201)
 
 
@@ -145,10 +145,3 @@ class Arrival:
                     conn, upload_id=self.upload_id, actor=self.db.person.name
                 )
             self.settings.storage.delete(document)
-
-
-def _closing(request: Request, error: Exception) -> Response:
-    """Answer with an error, and close the connection: what is still to come is not read."""
-    response = failed(request, error)
-    response.headers["Connection"] = "close"
-    return response

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from forebay.calls import viewer
 from forebay.rows import AuditEntry
+from forebay.visible import visible
 from forebay_apps.orchestrator.costs import NOTHING
 from forebay_apps.orchestrator.fields import first, optional_whole
 from forebay_apps.orchestrator.filter_form import shown
@@ -59,7 +60,7 @@ def audit_list(request: Request, person: Viewer, db: Db, before: OptionalId = No
 def subject(act: AuditEntry) -> str:
     """Return in words what an act is on that is neither a task nor an agent."""
     said = act.details or {}
-    return next((f"{name} {said[name]}" for name in SUBJECTS if said.get(name)), NOTHING)
+    return next((f"{name} {_plain(said[name])}" for name in SUBJECTS if said.get(name)), NOTHING)
 
 
 def details(act: AuditEntry) -> str:
@@ -73,7 +74,7 @@ def _plain(value: Any) -> str:
         return " ".join(map(_plain, value)) or "none"
     if value == "infinity":
         return "no end"
-    return "none" if value is None else str(value)
+    return "none" if value is None else visible(str(value), "blank")
 
 
 def _asked(request: Request) -> dict[str, Any]:

@@ -27,12 +27,18 @@ from forebay.errors import ForebayError
 from forebay.logs import EventLog
 from forebay.webhooks import read_secrets
 from forebay_apps.web.errors import CLASHES, Refusal, problem
+from forebay_apps.web.proxies import address
+from forebay_apps.web.tries import guesser
+from forebay_apps.web.turns import Turns, in_thread
 
 log = EventLog(__name__)
 
 MAX_BYTES = 2 * 1024 * 1024
 BODY_SECONDS = 20.0  # for a body to arrive
-RETRY_AFTER = 2  # seconds, while the database is away
+RETRY_AFTER = 2  # seconds, while the database is away or many events arrive
+ARRIVING = 32  # bodies at once whose signature is not looked at yet
+ARRIVING_OF_ONE = 8  # from one address; its others wait meanwhile
+ARRIVING_SECONDS = 5.0  # that one waits at most
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 SIGNATURE = re.compile(r"v1,[A-Za-z0-9+/]{43}=")  # of SHA-256, in base64
 LONGEST_ID = 100  # characters of a message id in the log
@@ -40,23 +46,39 @@ FROM_DATABASE = (psycopg.Error, PoolTimeout, TooManyRequests, ForebayError)
 
 router = APIRouter()
 
+_arriving = Turns(
+    ARRIVING,
+    ARRIVING_SECONDS,
+    "Too many events arrive at this moment: send it again.",
+    each=ARRIVING_OF_ONE,
+)
+
 
 def read_webhooks(variables: Mapping[str, str]) -> list[Webhook]:
     """Return what checks the signatures of the configured secrets. Raises SettingError."""
     return [Webhook(secret) for secret in read_secrets(variables, SECRETS)]
 
 
-@router.post("/api/callbacks", max_body_size=2 * MAX_BYTES)  # `_body` has the limit
+@router.post("/api/callbacks")
 async def receive(request: Request) -> JSONResponse:
     """Take in one event; 2xx says that it need not come again, and what the task's state is."""
     try:
-        answer = await run_in_threadpool(_taken, request, await _body(request))
+        event = await _signed(request)
+        answer = await run_in_threadpool(_taken, request, event)
     except Refusal as refusal:
         return _refused(request, refusal, str(refusal))
     except FROM_DATABASE as error:
         return _refused(request, _refusal(error), type(error).__name__)
     log.info("callback_taken", **answer)
     return JSONResponse(answer)
+
+
+async def _signed(request: Request) -> Any:
+    """Return the event that is sent; of what nobody has signed only little is held at a time."""
+    state = request.app.state
+    sender = guesser(address(request, state.settings.proxies))
+    async with _arriving.turn(sender):
+        return await in_thread(_event, state.webhooks, request.headers, await _body(request))
 
 
 async def _body(request: Request) -> bytes:
@@ -109,11 +131,9 @@ def _signed_by(headers: Mapping[str, str]) -> dict[str, str]:
     return found | {"webhook-signature": " ".join(well_formed) or found["webhook-signature"]}
 
 
-def _taken(request: Request, body: bytes) -> dict[str, str]:
+def _taken(request: Request, event: Any) -> dict[str, str]:
     """Hand the event to the database; the ids are strings, since browsers round large numbers."""
-    state = request.app.state
-    event = _event(state.webhooks, request.headers, body)
-    with state.connections.as_role("agent") as connection:
+    with request.app.state.connections.as_role("agent") as connection:
         answer = calls.callback(connection, event=event)
     return {"task_id": str(answer["task_id"])} | {k: answer[k] for k in ("status", "effect")}
 

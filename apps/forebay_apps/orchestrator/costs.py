@@ -8,6 +8,7 @@ from typing import TypeVar
 from urllib.parse import quote
 
 from forebay.rows import CostLine, MetricsReport
+from forebay.visible import visible
 from forebay_apps.orchestrator.filters import NO_CUSTOMER, Filters
 from forebay_apps.web import formats
 
@@ -74,7 +75,7 @@ def line(by: str, row: CostLine, filters: Filters) -> Line:
 def _name(by: str, key: str | None) -> str:
     if by == "try" and key:
         return "first tries" if key == "first" else f"tries after one {key.removeprefix('after_')}"
-    return key or f"no {by}"
+    return visible(key, f"a {by} without a name") if key else f"no {by}"
 
 
 def _url(by: str, key: str | None, filters: Filters) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from forebay.visible import visible
 from forebay_apps.orchestrator.filters import ALL, RANGES, STATUSES, Filters, utc
 
 
@@ -25,7 +26,7 @@ def shown(filters: Filters, agents: Sequence[str] = ()) -> dict[str, Any]:
 def words(filters: Filters) -> list[str]:
     """Return what the filters let through, in words."""
     said = _times(filters)
-    customers = tuple(name or "none" for name in filters.customers)
+    customers = tuple(_customers(filters, "none"))
     for name, values in (
         ("state", filters.statuses),
         ("agent", filters.agents),
@@ -51,7 +52,7 @@ def _times(filters: Filters) -> list[str]:
 
 def folded(filters: Filters) -> list[str]:
     """Return in short what is set of the filters that a form keeps folded."""
-    said = [name or "no customer" for name in filters.customers]
+    said = _customers(filters, "no customer")
     if filters.has_times:
         said.append("times")
     if filters.batch_id is not None:
@@ -59,6 +60,11 @@ def folded(filters: Filters) -> list[str]:
     if filters.max_confidence is not None:
         said.append(f"confidence ≤ {filters.max_confidence}")
     return said
+
+
+def _customers(filters: Filters, none: str) -> list[str]:
+    """Return the customers as they are shown, with this in place of having none."""
+    return [visible(name, "one without a name") if name else none for name in filters.customers]
 
 
 def _input(moment: datetime | None) -> str:

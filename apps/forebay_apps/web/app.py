@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
@@ -32,8 +33,6 @@ from forebay_apps.web.rendering import KIT, environment, failed
 from forebay_apps.web.settings import WebSettings
 from forebay_apps.web.tracing import Tracing
 from forebay_apps.web.users import Users
-
-BODY_BYTES = 2 * 1024**2  # of a form; routes that take more say so
 
 
 class Part(Protocol):
@@ -70,11 +69,15 @@ class Site:
 
 
 class Static(StaticFiles):
-    """Files that a browser may keep for a year: their addresses change with their content."""
+    """Files that a browser may keep for a year under the address that names their content.
+
+    Under another release's address they may not be kept: during a change both are asked.
+    """
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
-        is_named = scope["query_string"].startswith(b"v=")
+        named = scope["query_string"].decode("latin-1").removeprefix("v=")
+        is_named = named == fingerprint(Path(self.lookup_path(path)[0]))
         response.headers["Cache-Control"] = (
             "public, max-age=31536000, immutable" if is_named else "no-cache"
         )
@@ -91,7 +94,7 @@ def build(
     app.state has: settings (WebSettings), variables, database, connections, hub, snapshots,
     identification, templates, site.
     """
-    app = FastAPI(title=site.title, lifespan=_lifespan, openapi_url=None, max_body_size=BODY_BYTES)
+    app = FastAPI(title=site.title, lifespan=_lifespan, openapi_url=None, redirect_slashes=False)
     state = app.state
     state.site, state.variables = site, variables
     state.settings = WebSettings.read(variables)
@@ -162,16 +165,24 @@ def _add_routes(app: FastAPI, site: Site) -> None:
         return PlainTextResponse("ok\n")
 
 
+def fingerprint(path: Path) -> str:
+    """Return what names the content of a static file, as it is now."""
+    found = path.stat()
+    return _fingerprint(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache
+def _fingerprint(path: Path, _changed: int, _size: int) -> str:
+    return sha256(path.read_bytes()).hexdigest()[:12]
+
+
 class _Assets:
     """asset("live.js") in a template: the address of a static file, which names its content."""
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
         self._folders = folders
-        self._known: dict[str, str] = {}
 
     def __call__(self, name: str) -> str:
-        if name not in self._known:
-            prefix = max((each for each in self._folders if name.startswith(each)), key=len)
-            content = (self._folders[prefix] / name.removeprefix(prefix)).read_bytes()
-            self._known[name] = f"/static/{name}?v={sha256(content).hexdigest()[:12]}"
-        return self._known[name]
+        prefix = max((each for each in self._folders if name.startswith(each)), key=len)
+        path = self._folders[prefix] / name.removeprefix(prefix)
+        return f"/static/{name}?v={fingerprint(path)}"

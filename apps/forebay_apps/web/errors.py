@@ -63,6 +63,7 @@ TITLES = {
     403: "Not allowed",
     404: "Not here",
     405: "That cannot be done",
+    408: "Too slow",
     409: "It has changed meanwhile",
     413: "Too large",
     422: "That cannot be done",

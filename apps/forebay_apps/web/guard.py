@@ -10,9 +10,10 @@ from starlette.requests import HTTPConnection
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from forebay_apps.web.bodies import FORM_BYTES, STRANGERS_BYTES, Body
 from forebay_apps.web.errors import Forbidden, Problem, problem
 from forebay_apps.web.people import Identification, Person, Role
-from forebay_apps.web.rendering import LIVE_HEADER, problem_response
+from forebay_apps.web.rendering import LIVE_HEADER, failed, problem_response
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 OPEN = ("/healthz", "/login")
@@ -33,8 +34,10 @@ ELSEWHERE = Problem(403, "Not allowed", "This request came from another site: no
 class Guard:
     """ASGI middleware: identify the person, refuse strangers and cross-site requests.
 
-    Open are OPEN, static files and `open_paths`, which answer for themselves. Whatever changes
-    something makes the pages that are open fetch anew.
+    Open are OPEN, static files and `open_paths`, which answer for themselves and bound what they
+    are sent. Whatever changes something makes the pages that are open fetch anew. Every answer has
+    HEADERS, an unexpected error's too; one that refuses a body that has not all arrived closes the
+    connection, since nobody waits for the rest.
     """
 
     def __init__(
@@ -57,19 +60,38 @@ class Guard:
             return
         request = Request(scope, receive)
         is_unsafe = request.method not in SAFE
+        refusal = self._refusal(request)
+        body = request.state.body = self._body(request, receive)
+        has_begun = False
 
         async def send_on(message: Message) -> None:
+            nonlocal has_begun
             if message["type"] == "http.response.start":
+                has_begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
+                if message["status"] >= 400 and not body.is_whole:
+                    headers["Connection"] = "close"
                 if is_unsafe and message["status"] < 400:
                     self._changed()
             await send(message)
 
-        refusal = self._refusal(request)
-        await (refusal or self._app)(scope, receive, send_on)
+        try:
+            await (refusal or self._app)(scope, body.receive, send_on)
+        except Exception as error:
+            if has_begun:
+                raise
+            await failed(request, error)(scope, body.receive, send_on)
+
+    def _body(self, request: Request, receive: Receive) -> Body:
+        """Return the body, which is bounded by who sends it; open paths bound it themselves."""
+        is_known = getattr(request.state, "person", None) is not None
+        body = Body(receive, request.headers, FORM_BYTES if is_known else STRANGERS_BYTES)
+        if request.scope["path"] in self._machines:
+            body.lift()
+        return body
 
     def _refusal(self, request: Request) -> Response | None:
         """Return the answer to who may not come in; else note the person in the request's state."""

@@ -16,11 +16,15 @@ from forebay_apps.web.people import Person
 from forebay_apps.web.proxies import address, is_encrypted
 from forebay_apps.web.settings import Network
 from forebay_apps.web.tries import Tries, guesser
+from forebay_apps.web.turns import Turns
 from forebay_apps.web.users import User, UserError, Users
 
 log = EventLog(__name__)
 
 SESSION_SECONDS = 12 * 3600
+CHECKS_AT_ONCE = 2  # of passwords: each takes 64 MiB
+BUSY_SECONDS = 2.0
+BUSY = "Too many people log in at this moment: try again."
 
 NOT_ENDED = (
     "This browser is logged out. Your other sessions could not be ended:"
@@ -41,6 +45,7 @@ class PasswordIdentification:
         self.users = users
         self.proxies = proxies
         self.tries = Tries()
+        self.checks = Turns(CHECKS_AT_ONCE, BUSY_SECONDS, BUSY)
         self.cookie = f"forebay_{app_name}"
         self._signer = URLSafeTimedSerializer(key, salt=self.cookie)
 
@@ -80,7 +85,7 @@ def login_page(request: Request, next: str = "/") -> Response:
 
 
 @router.post("/login")
-def log_in(
+async def log_in(
     request: Request,
     name: Annotated[str, Form(max_length=MOST_CHARACTERS)],
     password: Annotated[str, Form()],
@@ -93,7 +98,8 @@ def log_in(
         sentence = f"Too many wrong passwords: wait {wait:.0f} s, then try again."
         return _form(request, next, name, sentence, 429)
     try:
-        user = identification.users.checked(name, password)
+        checked = identification.users.checked
+        user = await identification.checks.run(where, checked, name, password)
     except UserError as error:
         log.error("users_unreadable", reason=first_line(error))
         raise Refusal(503, "Nobody can log in now: the log of this app says why.") from None

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from forebay.visible import visible
 from forebay_apps.web.errors import Problem, problem
 from forebay_apps.web.formats import FILTERS
 
@@ -29,7 +30,7 @@ def environment(folders: Sequence[Path]) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(FILTERS)
+    made.filters.update(FILTERS, visible=visible)
     made.globals["live"] = live
     return made
 

@@ -11,8 +11,8 @@ begin
         select case
             when octet_length(p_result::text) > i.max_result_bytes
                 then format('the result has %s bytes, more than the %s that are allowed', octet_length(p_result::text), i.max_result_bytes)
-            when forebay._has_vast_number(p_result)
-                then 'the result has a number that is too large'
+            when forebay._unreadable(p_result) is not null
+                then 'the result ' || forebay._unreadable(p_result)
             when p_confidence not between 0 and 1
                 then format('the confidence must be from 0 to 1, not %s', p_confidence)
         end

@@ -147,7 +147,8 @@ def _register(conn: psycopg.Connection[Any], model: simulated.SimulatedModel | N
         launcher="local",
         entry_point=AGENT,
         timeout=TIMEOUT,
-        reason="forebay demo",
+        actor=simulated.DEMO,
+        reason="for its documents",
     )
     if known is None:
         register(agent=AGENT)

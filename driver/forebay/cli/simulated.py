@@ -22,6 +22,12 @@ NAME = "simulated-model"
 THROTTLED = "demo_documents"
 """The agent that reads with it."""
 
+DEMO = "forebay demo"
+"""Who acts, in the audit log."""
+
+MADE_UP = "made up"
+"""Why the quota and the price are as they are."""
+
 SECONDS = 12
 AMOUNTS = {"requests": 5, "tokens": 12_000}
 """What the endpoint allows in so many seconds, as a strict window; a sample may take nearly all."""
@@ -62,7 +68,7 @@ class SimulatedModel:
             for unit, amount in AMOUNTS.items()
         ]
         operator.register_quota(
-            conn, quota=NAME, limits=limits, headroom=Decimal(0), reason="forebay demo"
+            conn, quota=NAME, limits=limits, headroom=Decimal(0), actor=DEMO, reason=MADE_UP
         )
         if not any(price.model == NAME for price in viewer.list_prices(conn)):
             operator.register_price(
@@ -71,7 +77,8 @@ class SimulatedModel:
                 usd_per_m_input=Decimal("1.00"),
                 usd_per_m_output=Decimal("4.00"),
                 usd_per_m_cached=Decimal("0.25"),
-                reason="forebay demo: made up",
+                actor=DEMO,
+                reason=MADE_UP,
             )
 
     def tell_waits(self, conn: psycopg.Connection[Any], names: Mapping[int, str]) -> None:

@@ -145,4 +145,3 @@ def _remove_old_logs(log_dir: Path) -> None:
 
 def _entry_point_names() -> frozenset[str]:
     return frozenset(entry_points(group=ENTRY_POINTS).names)
-

@@ -99,7 +99,6 @@
 --   new     functions/internal/_has_caps.sql
 --   new     functions/internal/_has_customer_caps.sql
 --   new     functions/internal/_has_in_flight.sql
---   new     functions/internal/_has_vast_number.sql
 --   new     functions/internal/_has_waiting.sql
 --   new     functions/internal/_hindrance.sql
 --   new     functions/internal/_hindrance_words.sql
@@ -267,6 +266,7 @@
 --   new     functions/internal/_told.sql
 --   new     functions/internal/_turn_cost.sql
 --   new     functions/internal/_turns.sql
+--   new     functions/internal/_unreadable.sql
 --   new     functions/internal/_upsert_rollups.sql
 --   new     functions/internal/_usage_source.sql
 --   new     functions/internal/_usage_sources.sql
@@ -5903,25 +5903,6 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_has_vast_number.sql
-create or replace function forebay._has_vast_number(p_document jsonb)
-    returns boolean
-    language sql
-    immutable
-    security invoker
-as $function$
--- Whether a number in a document is beyond those of double precision: other languages fail to read it.
-select jsonb_path_exists(p_document, 'strict $.** ? (@ > 1.7976931348623157e308 || @ < -1.7976931348623157e308)');
-$function$;
-
-comment on function forebay._has_vast_number is
-'Whether a number in a document is beyond those of double precision: other languages fail to read it.';
-insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_has_vast_number.sql', 'repeatable', 'c7422502ea127edc9264a8472ef08f61ce4ea92238b148c00ea7c9e2f5899f44', '0.3.0', pg_catalog.clock_timestamp(), session_user)
-on conflict (name) do update
-set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
-    applied_by = excluded.applied_by, runs = h.runs + 1;
-
 \echo new functions/internal/_has_waiting.sql
 create or replace function forebay._has_waiting(p_agent text, p_now timestamptz)
     returns boolean
@@ -10254,27 +10235,30 @@ create or replace function forebay._require_document(p_document jsonb, p_name te
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Check that a document, written as text, is no longer than p_max_bytes, and that its numbers can be read everywhere.
+-- Check that a document, written as text, is no longer than p_max_bytes, and that it can be read everywhere.
 --
--- Errors  22023  it has a vast number
+-- Errors  22023  it has a vast number, or is nested too deep
 --         QF402  it is too long
+declare
+    v_fault text;
 begin
     if octet_length(p_document::text) > p_max_bytes then
         raise exception '% has % bytes, more than the % that are allowed',
             p_name, octet_length(p_document::text), p_max_bytes
             using errcode = 'QF402', hint = 'Keep the content in a file and let the document point to it.';
     end if;
-    if forebay._has_vast_number(p_document) then
-        raise exception '% has a number that is too large', p_name
-            using errcode = '22023', hint = 'Numbers are at most 1.79e308; write a larger one as a string.';
+    v_fault := forebay._unreadable(p_document);
+    if v_fault is not null then
+        raise exception '% %', p_name, v_fault
+            using errcode = '22023', hint = 'Write a large number as a string, and a deep document flatter.';
     end if;
 end;
 $function$;
 
 comment on function forebay._require_document is
-'Check that a document, written as text, is no longer than p_max_bytes, and that its numbers can be read everywhere.';
+'Check that a document, written as text, is no longer than p_max_bytes, and that it can be read everywhere.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_require_document.sql', 'repeatable', 'f97d3eabb6c30f88033cd8225f8c5012a6b774e29f5aab2b02173f29fc657689', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_require_document.sql', 'repeatable', '1e1be6d772815bcb451b036bb527acea9687611c7d20a836a7f5fbab13b406e8', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -10594,8 +10578,8 @@ begin
         select case
             when octet_length(p_result::text) > i.max_result_bytes
                 then format('the result has %s bytes, more than the %s that are allowed', octet_length(p_result::text), i.max_result_bytes)
-            when forebay._has_vast_number(p_result)
-                then 'the result has a number that is too large'
+            when forebay._unreadable(p_result) is not null
+                then 'the result ' || forebay._unreadable(p_result)
             when p_confidence not between 0 and 1
                 then format('the confidence must be from 0 to 1, not %s', p_confidence)
         end
@@ -10606,7 +10590,7 @@ $function$;
 
 comment on function forebay._result_fault is 'What is wrong with a result, in words; null when nothing is.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_result_fault.sql', 'repeatable', 'b555dc3adc79d443cfa319c5d196b77b671bfa7162d1084cd60d71b6e638c181', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_result_fault.sql', 'repeatable', '609fba58a648a732b580357edd6d6edd104476ea1930ea17b2c37efc7f2c6798', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12132,6 +12116,34 @@ $function$;
 comment on function forebay._turns is 'When it is the turn of the first p_depths tasks of each customer and priority, and unless p_locks of those not woken yet.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_turns.sql', 'repeatable', '7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_unreadable.sql
+create or replace function forebay._unreadable(p_document jsonb)
+    returns text
+    language sql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Why other languages fail to read a document, in words that follow its name; null when they can.
+--
+-- A number may be beyond those of double precision, or lists and objects more than 500 levels deep in each other: parsers
+-- that call themselves for each level run out of stack, and what cannot be read cannot be claimed.
+select case
+    when jsonb_path_exists(p_document, 'strict $.**{501}')
+        then 'is nested more than 500 levels deep'
+    when jsonb_path_exists(p_document, 'strict $.** ? (@ > 1.7976931348623157e308 || @ < -1.7976931348623157e308)')
+        then 'has a number that is too large: numbers are at most 1.79e308'
+end;
+$function$;
+
+comment on function forebay._unreadable is
+'Why other languages fail to read a document, in words that follow its name; null when they can.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_unreadable.sql', 'repeatable', '63d13e5e0b0c6af40217137dc8d48ebde8af864fbaf623c75c41463d457d5542', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;

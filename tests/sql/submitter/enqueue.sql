@@ -1,6 +1,6 @@
 -- enqueue: one task in line; the same idempotency key means the same task, for as long as that is in the table.
 begin;
-select plan(35);
+select plan(37);
 select stop_clock();
 set local role forebay_owner;
 select given($$ select forebay.register_agent('a'), forebay.register_agent('b') $$);
@@ -98,6 +98,11 @@ select throws_ok(
 );
 select throws_ok($$ select forebay.enqueue('a', '[1, 1e309]') $$, '22023', null, 'and has no vast numbers');
 select lives_ok($$ select forebay.enqueue('a', '[1, -1.7e308, 1e-400, "1e309"]') $$, 'large ones may be');
+select throws_ok(
+    $$ select forebay.enqueue('a', (repeat('[', 501) || '1' || repeat(']', 501))::jsonb) $$,
+    '22023', 'task 1: the payload is nested more than 500 levels deep', 'nor is it deeper than parsers can read'
+);
+select lives_ok($$ select forebay.enqueue('a', (repeat('[', 500) || '1' || repeat(']', 500))::jsonb) $$, '500 levels may be');
 select lives_ok(
     $$ select forebay.enqueue('a', to_jsonb(repeat('x', 1048574))) $$,
     'with its quotes it may have just that'

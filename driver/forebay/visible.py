@@ -16,7 +16,7 @@ UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs", "Mn", "Me", "Cs")  # alone, nothing of t
 def visible(name: str, otherwise: str) -> str:
     """Return a name as it is shown, or `otherwise` where nothing of it can be seen."""
     shown = "".join(map(_shown, name)).strip()
-    return shown if any(map(_is_seen, shown)) else otherwise
+    return shown if any(map(is_seen, shown)) else otherwise
 
 
 def _shown(character: str) -> str:
@@ -26,5 +26,6 @@ def _shown(character: str) -> str:
     return "" if category in ("Cf", "Cs") and character not in JOINERS else character
 
 
-def _is_seen(character: str) -> bool:
+def is_seen(character: str) -> bool:
+    """Tell whether a character shows anything, by itself."""
     return character not in BLANKS and unicodedata.category(character) not in UNSEEN
