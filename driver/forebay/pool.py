@@ -117,11 +117,22 @@ class Database:
     def pool(self, **options: Any) -> Pool:
         """Return a pool that is open, and checks nothing before; options are ConnectionPool's.
 
-        It hands out no dead connection, and replaces each before a credential's life is over.
+        It hands out no dead connection, and replaces each before a credential's life is over. When
+        one is found dead the others are given up too: a server's restart ends all of them, and
+        each that is found out by itself would take a second or more.
         """
         database = self
+        check = options.pop("check", ConnectionPool.check_connection)
+
+        def checked(connection: Connection[Any]) -> None:
+            try:
+                check(connection)
+            except psycopg.Error:
+                pool.drain()
+                raise
+
         defaults: dict[str, Any] = {
-            "check": ConnectionPool.check_connection,
+            "check": checked,
             "max_lifetime": self._max_lifetime(),
             "open": True,
         }
@@ -131,26 +142,35 @@ class Database:
             def connect(cls, conninfo: str = "", **kwargs: Any) -> "Opened":
                 return cast(Opened, database._opened(super().connect))
 
-        return ConnectionPool(connection_class=Opened, **(defaults | options))
+        pool: Pool = ConnectionPool(connection_class=Opened, **(defaults | options))
+        return pool
 
     def async_pool(self, *, max_size: int = 4) -> AsyncPool:
         """Return a pool that is opened by `async with`; call `check` before."""
         database = self
+
+        async def checked(connection: AsyncConnection[Any]) -> None:
+            try:
+                await AsyncConnectionPool.check_connection(connection)
+            except psycopg.Error:
+                await pool.drain()
+                raise
 
         class Opened(AsyncConnection[Any]):
             @classmethod
             async def connect(cls, conninfo: str = "", **kwargs: Any) -> "Opened":
                 return cast(Opened, await database._opened_async(super().connect))
 
-        return AsyncConnectionPool(
+        pool: AsyncPool = AsyncConnectionPool(
             connection_class=Opened,
-            check=AsyncConnectionPool.check_connection,
+            check=checked,
             max_lifetime=self._max_lifetime(),
             min_size=1,
             max_size=max_size,
             reconnect_timeout=GIVE_UP_RECONNECTING,
             open=False,
         )
+        return pool
 
     def _given(self) -> dict[str, Any]:
         """Return what the DSN says, or what the workspace says of a database of Lakebase."""

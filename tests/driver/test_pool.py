@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import psycopg
 import pytest
@@ -80,6 +81,21 @@ def test_cp3_a_session_that_was_cut_is_replaced(
             with pool.connection() as conn:
                 pid = conn.execute("select pg_backend_pid()").fetchone()
             superuser.execute("select pg_terminate_backend(%s)", pid)
+
+
+def test_sessions_that_a_restart_ended_are_found_out_together(
+    role_dsn: DSN, superuser: psycopg.Connection
+) -> None:
+    """One by one, each dead session that is found would take a second, and then two."""
+    with Database(role_dsn("viewer")).open_pool(max_size=4) as pool:
+        with ExitStack() as held:
+            pids = [held.enter_context(pool.connection()).info.backend_pid for _ in range(4)]
+        for pid in pids:
+            superuser.execute("select pg_terminate_backend(%s, 5000)", (pid,))
+        began = time.monotonic()
+        with pool.connection(timeout=10) as connection:
+            assert connection.info.backend_pid not in pids
+        assert time.monotonic() - began < 2.5
 
 
 def test_a_malformed_dsn_is_refused_without_repeating_it() -> None:
