@@ -70,9 +70,9 @@ select is_empty(
 select bag_eq(
     $$ select proname::text, provolatile::text from functions where not is_private and provolatile <> 'v' $$,
     $$ values ('agent_status', 's'), ('attempts_to_cost', 's'), ('batch_explanations', 's'), ('batch_outlook', 's'),
-        ('batch_progress', 's'), ('batch_results', 's'), ('batch_tasks', 's'), ('begin_bill', 's'), ('cost_by', 's'),
+        ('batch_progress', 's'), ('batch_results', 's'), ('batch_tasks', 's'), ('begin_bill', 's'), ('branch_state', 's'), ('cost_by', 's'),
         ('cost_sources', 's'), ('cost_summary', 's'), ('count_matching', 's'), ('customer_costs', 's'), ('customer_status', 's'), ('explain_task', 's'), ('health', 's'),
-        ('list_attempts', 's'), ('list_audit', 's'), ('list_batches', 's'), ('list_prices', 's'), ('list_tasks', 's'),
+        ('list_attempts', 's'), ('list_audit', 's'), ('list_batches', 's'), ('list_clones', 's'), ('list_prices', 's'), ('list_tasks', 's'),
         ('list_uploads', 's'), ('metric_series', 's'), ('metrics', 's'), ('monitoring', 's'), ('own_batches', 's'),
         ('quota_status', 's'), ('read_batch_explanations', 's'), ('read_batch_outlook', 's'),
         ('read_batch_results', 's'), ('read_batch_tasks', 's'), ('runs_to_bill', 's'), ('schema_version', 's'),
