@@ -138,7 +138,6 @@ SMALL_BREAKS = {
     "busy": Fault("status", "PUT .*/fs/files", status=429, code="RESOURCE_EXHAUSTED", times=3),
     "gateway": Fault("status", "PUT .*/fs/files", status=502, times=2),
     "look": Fault("lost", "HEAD .*/fs/files|PUT .*/fs/files"),
-    "no folder yet": Fault("status", "PUT .*/fs/files", status=404, code="NOT_FOUND"),
 }
 
 PART = "PUT /cloud-storage"
@@ -192,6 +191,19 @@ def test_a_large_file_that_broke_on_its_way_goes_on(
     assert fault.times == 0
     assert len(volume.calls("PUT", "/cloud-storage")) <= 6 + 4
     assert not volume.calls("PUT", "/fs/files")
+
+
+@pytest.mark.parametrize("megabytes", [1, LARGE])
+def test_folders_that_an_upload_does_not_make_are_made(
+    volume: Volume, storage: VolumeStorage, megabytes: int
+) -> None:
+    """Where the Volume itself is missing, that is said."""
+    volume.files.makes_folders = False
+    storage.write("in/2026/a.pdf", pieces(megabytes))
+    assert has(volume, "in/2026/a.pdf", megabytes)
+    with pytest.raises(StorageError, match=r"storage root .* is not there") as missing:
+        volume.storage("/Volumes/main/docs/nowhere").write("a.pdf", pieces(megabytes))
+    assert missing.value.may_pass
 
 
 def test_an_upload_that_does_not_get_through_leaves_nothing(
@@ -385,15 +397,23 @@ def test_whatever_breaks_nothing_is_half_there(volume: Volume, seed: int) -> Non
         volume.workspace.faults.clear()
 
 
-def test_a_lost_answer_is_not_taken_for_anothers_file(
-    volume: Volume, storage: VolumeStorage
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("lost", "PUT .*/fs/files"),
+        Fault("status", "PUT .*/fs/files", status=412, code="PRECONDITION_FAILED"),
+        Fault("status", "PUT .*/fs/files", status=500, code="INTERNAL_ERROR"),
+    ],
+)
+def test_an_odd_answer_is_not_taken_for_anothers_file(
+    volume: Volume, storage: VolumeStorage, fault: Fault
 ) -> None:
     """Where another one was quicker, with as many bytes, whoever lost hears so."""
 
     def slow() -> Iterator[bytes]:
         yield from pieces(1)
         volume.storage().write("a.pdf", pieces(1, b"quick"))
-        volume.workspace.faults.add(Fault("lost", "PUT .*/fs/files"))
+        volume.workspace.faults.add(copied(fault))
 
     with pytest.raises(StorageError, match="is there already"):
         storage.write("a.pdf", slow())

@@ -272,16 +272,21 @@ class VolumeStorage:
         return "ours" if is_ours else "another"
 
     def _walk(self, folder: str, prefix: str = "") -> Iterator[tuple[str, DirectoryEntry]]:
-        """Yield the files below a folder, "" for the root, whose names begin with `prefix`."""
+        """Yield the files below a folder, "" for the root, whose names begin with `prefix`.
+
+        Of the prefix only its last part, which may be the beginning of one, leads below `folder`.
+        """
         waiting = [folder]
         while waiting:
             folder = waiting.pop()
             for entry in self._entries(folder):
                 name = f"{folder}/{entry.name}" if folder else entry.name or ""
-                if not entry.is_directory and name.startswith(prefix):
-                    yield name, entry
-                if entry.is_directory and f"{name}/".startswith(prefix[: len(name) + 1]):
+                if not name.startswith(prefix):
+                    continue
+                if entry.is_directory:
                     waiting.append(name)
+                else:
+                    yield name, entry
 
     def _entries(self, folder: str) -> Iterator[DirectoryEntry]:
         path = f"{self.root}/{folder}" if folder else self.root
