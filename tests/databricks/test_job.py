@@ -92,6 +92,7 @@ def test_a_document_of_the_volume_becomes_a_result(
         "forebay.attempt_id": str(attempt["attempt_id"]),
         "forebay.agent": AGENT,
         "forebay.customer": "acme",
+        "forebay.launch_key": launch_key(attempt["launch_token"]),
     }
     root, leaf = trace.data.spans
     assert (root.span_type, leaf.span_type, leaf.parent_id) == ("AGENT", "CHAT_MODEL", root.span_id)
@@ -162,6 +163,8 @@ def test_a_killed_job_loses_no_result_and_doubles_no_cost(
     run = place.run(KILLS[when])
     assert (run.result_state, run.message[-3:]) == ("FAILED", " -9"), run.output
     assert (place.task(task_id)["status"] == "completed") == (when in STORED)
+    if when in STORED or when == "before the result":
+        assert len(place.used(task_id)) == 2  # usage goes first
     place.notice_end(task_id)
     if when not in STORED:
         place.db.execute("update forebay.tasks set available_at = now()")
@@ -181,6 +184,8 @@ def test_a_killed_job_loses_no_result_and_doubles_no_cost(
     assert place.used_pages(task_id) == parsed
     assert place.functions.parsed == [2] * len(parsed)
     assert len(traces()) == ("flush" in when)
+    is_told = when not in STORED or when == "after the callback"
+    assert len(place.receiver.messages) == is_told  # the callback goes last
 
 
 @pytest.mark.timeout(300)
