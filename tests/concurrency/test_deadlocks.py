@@ -29,7 +29,12 @@ OWNER = "ann"
 STATUSES = ("enqueued", "processing", "failed", "cancelled")
 CUSTOMERS = ("acme", "best", None)
 QUOTAS = {"a": ["one", "two"], "b": ["two", "one"]}  # crosswise
-NO_RIVALS = {"enqueue", "server_time"}  # one task of enqueue_many; volatile, but writes nothing
+NO_RIVALS = {
+    "enqueue",  # one task of enqueue_many
+    "server_time",  # volatile, but writes nothing
+    "begin_branch",  # nobody works in a copy that is not open
+    "mask_data",
+}
 
 
 class Crowd:
@@ -340,6 +345,7 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "submit_uploads": with_uploads(submit_uploads),
     "uploads_to_clean": lambda s, _: upkeep.uploads_to_clean(s, older_than=timedelta()),
     "uploads_cleaned": lambda s, c: upkeep.uploads_cleaned(s, upload_ids=c.upload_ids),
+    "prepare_branch": lambda s, _: upkeep.prepare_branch(s, name="n"),
 }
 
 

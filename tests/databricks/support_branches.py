@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,7 @@ from support.server import INSTALLER, SUPERUSER, TestServer, drop_database
 
 SOURCE = 'Mill\'s "forebay"'
 SECRET = "Smith"
+PATIENCE = 5  # seconds, after which a daemon that was not refused is stopped
 
 
 @contextmanager
@@ -60,12 +62,15 @@ def attack(url: str, folder: Any) -> None:
     """Do all to a copy that a daemon that is pointed at it does: nothing may come of it."""
     database = Database(with_superuser(url))
     daemon = Daemon(database, LocalLauncher(database, folder, 1))
+    patience = threading.Timer(PATIENCE, daemon.stop)
+    patience.start()
     for refused in (daemon.run, lambda: _claim(database), lambda: _report(database)):
         try:
             refused()
         except InstallationClosedError:
             continue
         raise AssertionError("a copy did not refuse")
+    patience.cancel()
     with database.connect() as conn:
         worker.sweep(conn, worker="attacker")
         assert worker.runs_to_cancel(conn, worker="attacker") == []
