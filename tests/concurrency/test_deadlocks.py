@@ -32,7 +32,8 @@ QUOTAS = {"a": ["one", "two"], "b": ["two", "one"]}  # crosswise
 NO_RIVALS = {
     "enqueue",  # one task of enqueue_many
     "server_time",  # volatile, but writes nothing
-    "begin_branch",  # nobody works in a copy that is not open
+    "prepare_branch",  # only who may act as forebay_owner calls these, and the
+    "begin_branch",  # other two in a copy, where nobody works yet
     "mask_data",
 }
 
@@ -345,7 +346,6 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "submit_uploads": with_uploads(submit_uploads),
     "uploads_to_clean": lambda s, _: upkeep.uploads_to_clean(s, older_than=timedelta()),
     "uploads_cleaned": lambda s, c: upkeep.uploads_cleaned(s, upload_ids=c.upload_ids),
-    "prepare_branch": lambda s, _: upkeep.prepare_branch(s, name="n"),
 }
 
 
