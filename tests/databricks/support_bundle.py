@@ -1,4 +1,4 @@
-"""databricks.yml as the CLI would read it for a target: its files joined, its variables filled in."""
+"""databricks.yml as the CLI reads it for a target: its files joined, its variables filled in."""
 
 from __future__ import annotations
 

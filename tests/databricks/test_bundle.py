@@ -17,6 +17,8 @@ import jsonschema
 import pytest
 
 from databricks.support_bundle import GIVEN, ROOT, Tree, files, joined, leaves, references
+from forebay_lab.workspace import deployed as stand_in
+from forebay_lab.workspace.jobs import Job
 
 SCHEMA = "FOREBAY_BUNDLE_SCHEMA"
 TARGETS = ("dev", "prod")
@@ -90,7 +92,7 @@ def test_a_target_leaves_nothing_open(resources: Tree) -> None:
 
 
 def test_no_resource_needs_itself() -> None:
-    """There is an order in which all can be made; permissions and grants come after their object."""
+    """There is an order in which all can be made; permissions come after their object."""
     graph: dict[str, set[str]] = {}
     for path, name in references(joined()["resources"]):
         group, key, *inner = map(str, path)
@@ -145,7 +147,7 @@ def granted(thing: Tree) -> set[tuple[str, str]]:
 
 
 def test_what_an_app_needs_stands_on_the_objects_side_too(resources: Tree) -> None:
-    """Each resource of an app is granted there to the app's principal, so that a deploy keeps it."""
+    """What an app is given is granted to its principal there, so that a second deploy keeps it."""
     seen = 0
     for key, app in resources["apps"].items():
         principal = f"${{resources.apps.{key}.service_principal_client_id}}"
@@ -271,3 +273,48 @@ def test_what_is_synced_is_what_was_built(tmp_path: Path) -> None:
     assert sync == {"paths": ["build/app"], "include": ["build/app/*"]}
     for app in joined("dev")["resources"]["apps"].values():
         assert app["source_code_path"] == "../build/app"
+
+
+def test_the_stand_in_grants_what_the_bundle_declares() -> None:
+    """So that what the doctor finds in the stand-in is what a deploy would leave, name for name."""
+    dev = joined("dev")["resources"]
+    agent = GIVEN["var.agent_principal"]
+    who = {
+        "${resources.apps.orchestrator.service_principal_client_id}": stand_in.ORCHESTRATOR,
+        "${resources.apps.intake.service_principal_client_id}": stand_in.INTAKE,
+        agent: stand_in.AGENT,
+    }
+    things = {
+        ("jobs", "agent"): "jobs/7",
+        ("experiments", "traces"): "experiments/1",
+        ("apps", "orchestrator"): "apps/forebay-orchestrator-dev",
+        ("sql_warehouses", "forebay"): f"sql/warehouses/{stand_in.WAREHOUSE}",
+        ("postgres_projects", "forebay"): f"postgres/projects/{stand_in.PROJECT}",
+        ("secret_scopes", "forebay"): f"secrets/{stand_in.SCOPE}",
+        ("volumes", "documents"): f"volumes/{stand_in.VOLUME}",
+    }
+    declared = {
+        (who[name], thing): level
+        for (group, key), thing in things.items()
+        for name, level in sorted(granted(dev[group][key]))  # WRITE_VOLUME comes last and stays
+        if name in who
+    }
+    here = object.__new__(stand_in.Deployed)
+    here.job = Job(7, "forebay-agent-dev")
+    outside = {f"serving-endpoints/{stand_in.MODEL}", *(f"tables/{t}" for t in stand_in.BILLING)}
+    assert declared == {key: v for key, v in here.grants().items() if key[1] not in outside}
+    named = dev["jobs"]["agent"]["tasks"][0]["python_wheel_task"]["named_parameters"]
+    here.url, here.apps = "", dict.fromkeys(stand_in.APPS, _NoApp())
+    assert {name for name in named if name.isupper()} == set(here.job_settings())
+    assert [app["name"] for app in dev["apps"].values()] == list(stand_in.APPS)
+    assert dev["jobs"]["agent"]["name"] == here.job.name
+    volume = dev["volumes"]["documents"]
+    schema = dev["schemas"]["forebay"]["name"]
+    assert f"{volume['catalog_name']}.{schema}.{volume['name']}" == stand_in.VOLUME
+    assert named["FOREBAY_STORAGE_ROOTS"] == stand_in.ROOT
+    assert dev["experiments"]["traces"]["name"] == stand_in.EXPERIMENT
+    assert named["FOREBAY_MLFLOW_EXPERIMENT"] == stand_in.EXPERIMENT
+
+
+class _NoApp:
+    url = ""
