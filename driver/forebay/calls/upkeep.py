@@ -11,6 +11,7 @@ from forebay.calls.worker import sweep
 from forebay.rows import (
     Announcement,
     AttemptToCost,
+    AttemptToTrace,
     BillReading,
     BranchState,
     Clone,
@@ -22,6 +23,7 @@ from forebay.rows import (
 __all__ = [
     "announcement_sent",
     "attempts_to_cost",
+    "attempts_to_trace",
     "begin_bill",
     "begin_branch",
     "branch_state",
@@ -30,6 +32,7 @@ __all__ = [
     "mask_data",
     "prepare_branch",
     "record_compute_usage",
+    "record_traces",
     "runs_to_bill",
     "sweep",
     "uploads_cleaned",
@@ -98,6 +101,31 @@ def record_compute_usage(
     A row is `record_id`, `usd`, and as far as known `attempt_id`, `seconds`, `started_at`,
     `ended_at`, `is_final`; a cost that no run has to itself has a
     `product` instead. What the source `local` says gives way to any other.
+    """
+
+
+@stored
+def attempts_to_trace(connection: AnyConnection, *, limit: Integer = 100) -> list[AttemptToTrace]:
+    """Hand out ended attempts whose traces are to be looked for now, in the order they are due.
+
+    Commit, look, then call `record_traces` for each; without that it comes again in two minutes.
+    """
+
+
+@stored
+def record_traces(
+    connection: AnyConnection,
+    *,
+    attempt_id: int,
+    calls: JsonList,
+    traces: Integer = 0,
+    is_whole: bool = False,
+    rollups: Sequence[str] | None = None,
+) -> str:
+    """Record what a look found; returns found, partial, awaited, or missing: nobody looks again.
+
+    Calls are as `report_usage` takes them, `rollups` the ids of those that are only sums of others.
+    Raises UnknownAttemptError.
     """
 
 
