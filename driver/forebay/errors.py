@@ -24,6 +24,7 @@
     ├── InternalError              500: a fault of Forebay
     │   └── IllegalTransitionError      QF901
     ├── BillError                  a workspace's bill cannot be read, and why
+    ├── TracesError                traces cannot be read, and why
     ├── BranchError                a branch cannot be made, opened or deleted, and why
     ├── InvalidDocumentError       the JSON cannot be stored, found before anything was sent
     ├── ConnectError               the database cannot be used, and why
@@ -180,6 +181,10 @@ class IllegalTransitionError(InternalError):
 
 class BillError(ForebayError):
     """The workspace's bill cannot be read: the message says why, as who refused it says it."""
+
+
+class TracesError(ForebayError):
+    """Traces cannot be read: the message says why, as MLflow says it."""
 
 
 class BranchError(ForebayError):

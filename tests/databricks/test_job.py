@@ -15,6 +15,7 @@ from mlflow import MlflowClient
 from reportlab.pdfgen.canvas import Canvas
 
 from forebay.calls import operator, worker
+from forebay.traces.mlflow_settings import launch_key
 from forebay_lab.model_server import Fault
 from support.agent_job import AGENT, CLIENT_ID, MODEL, Place, placed
 from support.daemon import attempts, until
