@@ -8,6 +8,7 @@ from forebay_apps.orchestrator import callbacks, monitoring
 from forebay_apps.orchestrator.announce import Announcer
 from forebay_apps.orchestrator.compute import ComputeCost
 from forebay_apps.orchestrator.daemon import Supervisor
+from forebay_apps.orchestrator.traces import TraceReader
 from forebay_apps.web.app import Part
 
 
@@ -21,5 +22,6 @@ def add_parts(app: FastAPI, *, with_daemon: bool) -> list[Part]:
     state.metrics_token = monitoring.read_token(state.variables)
     state.compute = ComputeCost.of(state.variables, state.connections, state.hub.changed_elsewhere)
     announcer = Announcer.of(state.variables, state.connections)
+    traces = TraceReader.of(state.variables, state.connections)
     state.daemon = Supervisor(state.variables) if with_daemon else None
-    return [part for part in (announcer, state.daemon) if part]
+    return [part for part in (announcer, traces, state.daemon) if part]
