@@ -1,10 +1,10 @@
--- Install Forebay 0.3.0, or upgrade to it: psql -v ON_ERROR_STOP=1 -f db/install.sql
+-- Install Forebay 0.4.0, or upgrade to it: psql -v ON_ERROR_STOP=1 -f db/install.sql
 --
 -- The files in load order; a function's folder is the role that may call it. One transaction.
 -- Running it again changes nothing, and neither does `forebay db upgrade` after it.
 -- Written by `forebay db install-script`: do not edit.
 
-\set release 0.3.0
+\set release 0.4.0
 \ir install/begin.sql
 
 -- migrations
@@ -17,13 +17,16 @@
 \set file migrations/0007_act_and_announce.sql \set sha256 9a3a1d07714b7d7692f27eeb4d7ecb9b08223bc913a727e0606240879d2f1833 \ir install/apply.sql
 \set file migrations/0008_index_owners_folded.sql \set sha256 89acc08aae511f91351f1ce00382210934c4de5af4417e64759ea41ecb94b3b4 \ir install/apply.sql
 \set file migrations/0009_run_lakeflow.sql \set sha256 b41423d4b0b3e0a5507cf30cc9b85f89767ec51b95fdfb2ea01a934cd5a61b14 \ir install/apply.sql
+\set file migrations/0010_find_traces.sql \set sha256 bfe0bc7804b43e5d43e032c19c7dda65c1621857270e370ebb22591ab743dc18 \ir install/apply.sql
 \set file migrations/0011_read_bills.sql \set sha256 14f87a9c8143822d724acaef38e486661c2c3fe91d07e7c7cd4f1fcb9cc9a8c3 \ir install/apply.sql
+\set file migrations/0012_make_branches.sql \set sha256 389002e651064173eb25fb4320ccefbf12d48817db02a38cc86e73723ea6ebd6 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
 \set file functions/internal/_add_compute.sql \set sha256 cbd7f09f5e9450be93ecabb68aee04edf867520b374cc7d525fcc2ebfc239362 \ir install/apply.sql
 \set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
 \set file functions/internal/_admit.sql \set sha256 3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964 \ir install/apply.sql
+\set file functions/internal/_admit_principal.sql \set sha256 82d5286a3f438150aa7745d760ca1e7d4d0fd02a3c803cc5742072a10c4a233c \ir install/apply.sql
 \set file functions/internal/_after_failure.sql \set sha256 19605e6982596b0563d60820e8ff95609b0ad4e04c8bf08f4cb6e6059a75a6a4 \ir install/apply.sql
 \set file functions/internal/_aged_order.sql \set sha256 8a853a50f497fdca6f6196e95453fa99235b88fdc79a5372eca3ad8a7f719bbc \ir install/apply.sql
 \set file functions/internal/_agent_gauges.sql \set sha256 2c82980485a0d9b4357200e39c122b991426e8aa111499d4edc30b5138a6b2eb \ir install/apply.sql
@@ -31,8 +34,9 @@
 \set file functions/internal/_agent_outlook.sql \set sha256 73784257f0c52efb7244f73ed79f938b16fe307c0e611f16f97d7cf4964acb23 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7 \ir install/apply.sql
 \set file functions/internal/_ahead_words.sql \set sha256 e26b2c777e025caf044e67e792bdca5a081d5fdff50d426a2eca0b097fe0a869 \ir install/apply.sql
+\set file functions/internal/_alias.sql \set sha256 d98ab7f3cdde44b06d0de0d4a8802de2fc62fb084f2992bd81a9886ea92b8df0 \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
-\set file functions/internal/_attempt_document.sql \set sha256 db808e1b48738cbee1830c88285df699f772ef2697bcddca971952222035b126 \ir install/apply.sql
+\set file functions/internal/_attempt_document.sql \set sha256 656b09de097ac41cfced82824ef3f93fb2e20419fc0f699b57e4196109f6d5c5 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_batch_explanations.sql \set sha256 ec3e81411551aaa2d3d53bd16114f544b64dd0c56e6533cb2e5b90b073be0b66 \ir install/apply.sql
@@ -44,6 +48,7 @@
 \set file functions/internal/_batch_tasks_by_confidence.sql \set sha256 aff4786358032514b4dee8f13bbbd49cbfbde4f15d43bae1e3d128c0520c272e \ir install/apply.sql
 \set file functions/internal/_batches_done.sql \set sha256 ccf9262fabaae589ef7692aa4c591c231fb1ca613a54cc358550bc68ef1a8139 \ir install/apply.sql
 \set file functions/internal/_boosted.sql \set sha256 544383c2c7540d1d9f20c4bb31cc290f955580ee176e8d7776c72c0ecd1aafec \ir install/apply.sql
+\set file functions/internal/_branch_state.sql \set sha256 62abb561a1fb2ad87bc61eda1df07f4f8c608b4f0dc73a12249dc6096487078d \ir install/apply.sql
 \set file functions/internal/_bucket_level.sql \set sha256 8c615f1ca60bca4b224bb54aedbdac5d03f7947d53f573e3d5e0ff15b4ffddc6 \ir install/apply.sql
 \set file functions/internal/_buckets.sql \set sha256 040c20392c96fa140dcfdf05c16de40f63e9d4a68da2dcc24d5abdae51a76927 \ir install/apply.sql
 \set file functions/internal/_call_hindrance.sql \set sha256 eab92a83467579d0c04e1b7b169a0bf8962722d2e7c7cb83da0b442cd724a076 \ir install/apply.sql
@@ -57,6 +62,7 @@
 \set file functions/internal/_capped_customers.sql \set sha256 fd3cce1942153dee1c3553670054e6206b3ff4d788aa75f3658580767ab6cc71 \ir install/apply.sql
 \set file functions/internal/_caps.sql \set sha256 183b4bebc5b7582af65d28d022c11b4ef74e5a088448de7ff631d651238399f1 \ir install/apply.sql
 \set file functions/internal/_cells.sql \set sha256 09147b5d217eaed0acb056777d3a440d60db4f8db58bcecc2bc9f5781f86a839 \ir install/apply.sql
+\set file functions/internal/_chance.sql \set sha256 8192e92cfc072260abc4b2b23c64477dddad37ded5eceedd8263e8b588bb1a9c \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 f2ea7679666c0f0e9ec0dbc9eed23ea7cefec748e682164e1749c58bfdbdfa85 \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
 \set file functions/internal/_compute_source.sql \set sha256 3fcd88e4538fd59b3295a6f9b84a003b5235905f8b3887ba5be4568f8af3d492 \ir install/apply.sql
@@ -74,6 +80,8 @@
 \set file functions/internal/_customers_with_tasks.sql \set sha256 c3fb4b81fd8038474fd2ead7edf704a03727ff965b0d45de0e05912f68d2ad28 \ir install/apply.sql
 \set file functions/internal/_dearest_usd_per_m.sql \set sha256 dbd1c312ef7ebc87da9d559d899aaab7bbd1ecccb2d034778c1a24eac41e4e73 \ir install/apply.sql
 \set file functions/internal/_defer.sql \set sha256 44c951962cf82bdda7f255aa058b0376435bf81fed48d4533dc9affc0b536f22 \ir install/apply.sql
+\set file functions/internal/_disown_attempts.sql \set sha256 58ddbc4bb1779baec5b863597af4df8b528b04a80f2a5714fd478504adc68264 \ir install/apply.sql
+\set file functions/internal/_drop_rollups.sql \set sha256 3763ec81b5ed5483a9b3b80b35036c1edf40013676dc8b94bf2ee56622431d89 \ir install/apply.sql
 \set file functions/internal/_effective_priority.sql \set sha256 beabadd7ff286a78fbbca6bd88c71afce5257019bd9e8799ff6e02d2337d959f \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 a072c760eca2ca7ef2facc2463f81fb0844e9f05b28c5e9bbcdb2ca5a3052791 \ir install/apply.sql
@@ -115,6 +123,7 @@
 \set file functions/internal/_has_customer_caps.sql \set sha256 fa0f282b634a95a74c0c3df22688ce0d1173a7a8cb09657716043c0eca79e1bb \ir install/apply.sql
 \set file functions/internal/_has_in_flight.sql \set sha256 fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955 \ir install/apply.sql
 \set file functions/internal/_has_waiting.sql \set sha256 dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105 \ir install/apply.sql
+\set file functions/internal/_here.sql \set sha256 417ac4556b10fa1f214d0c4665a4f9f59eee72abe539179edb6e19f620ac62cb \ir install/apply.sql
 \set file functions/internal/_hindrance.sql \set sha256 a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f \ir install/apply.sql
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
 \set file functions/internal/_histogram_marks.sql \set sha256 94d431e3d763b96d27b45801db4702c9be51d9cd479184746f2a539aee37ac67 \ir install/apply.sql
@@ -123,10 +132,11 @@
 \set file functions/internal/_in_flight.sql \set sha256 04c5776c21295da8b79729439a6b934ed8f0cb479712be9a35cd58a6af006b63 \ir install/apply.sql
 \set file functions/internal/_in_unit.sql \set sha256 fc2b161e8d67c7d70d88986283a2f085de919f0e74038d3bb5b8aeac99d66c94 \ir install/apply.sql
 \set file functions/internal/_in_use.sql \set sha256 c8790fb5345e871914d116c638a4d307972084fb9bc5a1cac61f8abcf5a49908 \ir install/apply.sql
-\set file functions/internal/_is_copy.sql \set sha256 a16d5c03b1f76d519b8dd00c4238eb98c3b6a2739cb4328067abd00fe2e70bfd \ir install/apply.sql
+\set file functions/internal/_is_copy.sql \set sha256 34ac049bd349e7809b807ffdf5161c73390dbc4e6b53dd6ad6288094d93267b5 \ir install/apply.sql
 \set file functions/internal/_is_current.sql \set sha256 c1fa5024be18f4664345ec18f3c542a97bba03aa8836a685eaeb23b1505fb0bd \ir install/apply.sql
 \set file functions/internal/_is_expired.sql \set sha256 b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12 \ir install/apply.sql
 \set file functions/internal/_is_external.sql \set sha256 5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b \ir install/apply.sql
+\set file functions/internal/_is_here.sql \set sha256 ae298bf7257c409557547e442f144ddf9a09d2f13763a401a0b4610c7d568ab9 \ir install/apply.sql
 \set file functions/internal/_is_limited.sql \set sha256 52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566 \ir install/apply.sql
 \set file functions/internal/_is_person.sql \set sha256 00898cd347a1f3055c12990aee54081ab201ab647db5567fe1ae5eab11cfce39 \ir install/apply.sql
 \set file functions/internal/_is_short.sql \set sha256 15d04d7db6744274e43792fa086c9aa72701296182ab8938595601ba8030baf7 \ir install/apply.sql
@@ -140,6 +150,7 @@
 \set file functions/internal/_json_text.sql \set sha256 b6d9b9a01a4d1b56a80d552adfbb0d6c7c3a07ba672d8fbe043afdec50e15f5c \ir install/apply.sql
 \set file functions/internal/_json_time.sql \set sha256 b1d3406939b8c43b6e7dfc1744e19655cdca0193c41106914fdec157031a6838 \ir install/apply.sql
 \set file functions/internal/_judge_call.sql \set sha256 6f99b44849a0b5ff48e486a1931ccf3707cd84ec5de08979ccf559bcafdeb05d \ir install/apply.sql
+\set file functions/internal/_known_calls.sql \set sha256 53f5ae2bf5191ff7a7c3d1790d47d321ac03544ab430952fa87853391eb48a7e \ir install/apply.sql
 \set file functions/internal/_known_usd.sql \set sha256 7f10d9efbeb394c4d036484e1fb2faa54ec20067ffd541bdcf7c8ed574a74ff3 \ir install/apply.sql
 \set file functions/internal/_last_minute.sql \set sha256 602aea63544344058cec050d456dac64fe22b5b8b6daf9495f3aad282d43e98b \ir install/apply.sql
 \set file functions/internal/_last_refusal.sql \set sha256 a35fcd0d9407232bc6ca3c1b57706f8df63add61a4f0707842ca04be188de486 \ir install/apply.sql
@@ -164,14 +175,25 @@
 \set file functions/internal/_lock_upload.sql \set sha256 ce64f17ca812a8d2f5649353af7560ddf59ceca63071f93611259d2fcca7f343 \ir install/apply.sql
 \set file functions/internal/_look_again_at.sql \set sha256 5522b8fb4ad3ccd769e1863ae275332b497039387ce45d8532c6acb6351d12dd \ir install/apply.sql
 \set file functions/internal/_lowered.sql \set sha256 01f4c6b016366973edb35b75bb5e0a0a00ec872b7339f3a8c35f626c88aac944 \ir install/apply.sql
+\set file functions/internal/_mask_attempts.sql \set sha256 73f95c639156e49c6612ce0e14fd6942b674940e965d92deac020dc815e004e8 \ir install/apply.sql
+\set file functions/internal/_mask_audit.sql \set sha256 fdca59c078a4d85279e356f517508d31062ad74dd64af915fec7acf999849cfa \ir install/apply.sql
+\set file functions/internal/_mask_batches.sql \set sha256 37dc9730b10db5a99b1fdb05741faf3f700b8e648fdbd3e5a6ff82701a3c6a65 \ir install/apply.sql
+\set file functions/internal/_mask_customers.sql \set sha256 97a4c6fca6c6b5cffd2af49a8eaa03d3a364baecc8db4808469ef8f8070873b2 \ir install/apply.sql
+\set file functions/internal/_mask_rest.sql \set sha256 54c8476562187e7a6d41a0723fe1cdf5822d6b22e45009c5add0f063eac03521 \ir install/apply.sql
+\set file functions/internal/_mask_spending.sql \set sha256 e9d308c271fead7a459faa3565c743f2ec14f8aea627d6972999797df0b114b9 \ir install/apply.sql
+\set file functions/internal/_mask_tasks.sql \set sha256 e35736677d2e72a59ddb424410635e3f4e8e7ced786f875abfbc6b4461c8aabc \ir install/apply.sql
+\set file functions/internal/_mask_uploads.sql \set sha256 3899afd6672d61b2454897bbcd67adbbf11362e7b6ef0be703710fa9bba17b02 \ir install/apply.sql
+\set file functions/internal/_masked_error.sql \set sha256 874ac4621f6c407773b58a8ed157d7827af4032f686cce147f3aebadf01f9854 \ir install/apply.sql
+\set file functions/internal/_masked_run_state.sql \set sha256 821a0fb045afa96dd3b5da2ca94c9658aa0c0d9c0141323b92bebaa6981cd6f1 \ir install/apply.sql
 \set file functions/internal/_match_keys.sql \set sha256 c10bf1077ec8cc4237b0ac0014b744421a4ba41dcb12708e309d6e235367e8a6 \ir install/apply.sql
 \set file functions/internal/_matching_tasks.sql \set sha256 573cebacef44cc4168036f36240a75a87d56c6b845b5ceb51b0d1ffc6bb66f21 \ir install/apply.sql
 \set file functions/internal/_may_defer.sql \set sha256 bc0d72ace88cb297ee3c4de996a5ea35fad97f5711331187c4fb7b802de11b18 \ir install/apply.sql
-\set file functions/internal/_may_dispatch.sql \set sha256 53d8c44d0fab321981410328d384ab1eaab4e92c47813ebc8ebc79733716450a \ir install/apply.sql
+\set file functions/internal/_may_dispatch.sql \set sha256 4459ef67a9629b641454a23a4a48d38a24ebeeb848765717feb35c6c7c129508 \ir install/apply.sql
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
 \set file functions/internal/_may_start.sql \set sha256 2adc917a4b97ef6c2e3f4df1fe734d64a0e78e10bf60a312987188c20a74c9ec \ir install/apply.sql
 \set file functions/internal/_measure.sql \set sha256 654b1eba84b5d2bbcfb3f3469a077f796af31f684b1ec36f32f07c01c673332d \ir install/apply.sql
 \set file functions/internal/_moment_words.sql \set sha256 c7a9665934a7a9bbf0dc03532a234217d70256f6723ab8f21d3920a27d97aec6 \ir install/apply.sql
+\set file functions/internal/_move_ids.sql \set sha256 a82f508825cd11e1f0830feeca516b348d209e038c3c81e451392f5497501aec \ir install/apply.sql
 \set file functions/internal/_names.sql \set sha256 4b98395b29edf3db3bf636f18c26d2b17235c1ddd70b16a5d42a98c9511bf6f4 \ir install/apply.sql
 \set file functions/internal/_need.sql \set sha256 ff9ad8c22d063b0afc19cd8e6d996cc3422a49b09861b35f3f1a717484cc70ae \ir install/apply.sql
 \set file functions/internal/_newest_of_agents.sql \set sha256 d7f5052bbd12f16e01808dba42303d7ea9f230de605cc1251d16131df5601ebf \ir install/apply.sql
@@ -195,7 +217,7 @@
 \set file functions/internal/_parse_period.sql \set sha256 75114248241eb4454f4c5b0b527d8c1bfe4b864aee859c74eba5d69641767c56 \ir install/apply.sql
 \set file functions/internal/_parse_records.sql \set sha256 67c07d38cdf864ca25422bff9209770d2386d9fdaa646f8869cdd45907c4af76 \ir install/apply.sql
 \set file functions/internal/_parse_task.sql \set sha256 0dec44762b7c7c22766869747971bc7278e113e9e9f370310d958408f59f10b8 \ir install/apply.sql
-\set file functions/internal/_parse_usage.sql \set sha256 6c8dbbd59b059e4fc8193755426fce349655045f2a19c5e12414b7816a9a500a \ir install/apply.sql
+\set file functions/internal/_parse_usage.sql \set sha256 53502ac17825b6459f34a3f80a7d9bcd8cdd21b25843f4146a0fb303a9437906 \ir install/apply.sql
 \set file functions/internal/_passes.sql \set sha256 970340f98061a565ba327d6639a83acf9705b501787d29f5bf75a1cbfe498e51 \ir install/apply.sql
 \set file functions/internal/_passing.sql \set sha256 f442d19ae9883d4c5369ca5911ce26765a61e0e71dcb35b78f07e1de2fd4d493 \ir install/apply.sql
 \set file functions/internal/_pause.sql \set sha256 3eed227d268c0d148cc033efd816a8e9e0dec2410a2134a809d5cfae7965ed60 \ir install/apply.sql
@@ -214,11 +236,12 @@
 \set file functions/internal/_quota_throttle.sql \set sha256 cd2d25d03f4a0cde1bb163c7af81378b594e099ad9e5f9b102a5e4eeeb2a92fb \ir install/apply.sql
 \set file functions/internal/_ranked_line.sql \set sha256 2eda36e4d320a92b078ed137056f8bf7a3c1df71284ab2c82069f006ef077bcc \ir install/apply.sql
 \set file functions/internal/_rebuild_rollups.sql \set sha256 6d9093e42d8e116e0fd5d7b76af4cf356de9f1a6d386c33fdf1181806aea295a \ir install/apply.sql
-\set file functions/internal/_record_usage.sql \set sha256 f9d84466560df7dc4919367a9e56e9badfca3b75266a939ebf3e5753dba4619b \ir install/apply.sql
+\set file functions/internal/_record_usage.sql \set sha256 01d075d330163bd07e43af9a4c646039cb713722c05048f0d010667dc376c9ed \ir install/apply.sql
 \set file functions/internal/_recorded_usd.sql \set sha256 48a7c148f67dd1752ae09654140ee49e5c890b8e3f0653ee0672d2e41a893343 \ir install/apply.sql
 \set file functions/internal/_refill.sql \set sha256 528de7ce3a9956f4f1ec34898939a7c1a4b3823d00738acbb98feff0b0c9bff2 \ir install/apply.sql
 \set file functions/internal/_refuse.sql \set sha256 2ceb0c1021ae03892f76f27e0953655d9a11773c163bab6934e2f50972dc5c5e \ir install/apply.sql
 \set file functions/internal/_remaining.sql \set sha256 8eac83bfffc6b1d476ab40028d48dc1b0fe362b725de84d637a23d6ece8d1d61 \ir install/apply.sql
+\set file functions/internal/_rename_spending.sql \set sha256 481840c6ef2bb2975a9bdc3141694b0b17aa5a0aeb413d553c61542ce408f5de \ir install/apply.sql
 \set file functions/internal/_reopen_uploads.sql \set sha256 6dcb912f21a301f99005000456420c06787181bb4f4c738d9242402f02f39731 \ir install/apply.sql
 \set file functions/internal/_report.sql \set sha256 161c69cfc7a78d591cfd65bba4ff5ea75fe18675912e3b8047674bc2958e3f12 \ir install/apply.sql
 \set file functions/internal/_report_effect.sql \set sha256 cca44a142ef57021fdf342fdc6938e9e5fe07ce7b00f7c537051b23118e1be7d \ir install/apply.sql
@@ -235,6 +258,7 @@
 \set file functions/internal/_require_ids.sql \set sha256 fc6a992477719a7572b769f9aad019867dd8e364fa4fb12b7f5d685d6f305a01 \ir install/apply.sql
 \set file functions/internal/_require_launchers.sql \set sha256 79301b1cdf251d3b587f91f7430fa375572b46894863176e72cf67faa2d17a86 \ir install/apply.sql
 \set file functions/internal/_require_open.sql \set sha256 6bfd3f9411590ebbe2f788168b8619eb279916c8c063a5110ac472447cc7004a \ir install/apply.sql
+\set file functions/internal/_require_owner.sql \set sha256 ca77297b933898e83c19f35b2dc64189289ecbe330128f9106f31ff9f48da48e \ir install/apply.sql
 \set file functions/internal/_require_quotas.sql \set sha256 4ea0f809aca600f71cb4d136cdb81964095270ae2c9e23fb700f2f909d9885b9 \ir install/apply.sql
 \set file functions/internal/_require_read_committed.sql \set sha256 87df65af32982ee589f05e15180b058d3e21fa44dad1f3e87ca0c0f658a02eec \ir install/apply.sql
 \set file functions/internal/_require_short_line.sql \set sha256 9b7bb2b034d8125524a0f89ee522f8b7030bb834f79df88d19ea5935bcf54b80 \ir install/apply.sql
@@ -282,6 +306,8 @@
 \set file functions/internal/_time_place.sql \set sha256 7286603ae42183f172eed5af804e912bfccc869f666bd8b71c844335b6101975 \ir install/apply.sql
 \set file functions/internal/_token_burst.sql \set sha256 c8d15de5e741c26a04f5f847025cc2146e06a6128188567f8421138cd36aa5aa \ir install/apply.sql
 \set file functions/internal/_told.sql \set sha256 c17c893ab3d905b1d56f6b5687b8aea23928d358e04e3c92391f51f6d934e264 \ir install/apply.sql
+\set file functions/internal/_trace_state.sql \set sha256 164d21f4a004a4bc5c4295e910dd1d9b10a5816648ecf62a7f6a035bb2765297 \ir install/apply.sql
+\set file functions/internal/_trace_wait.sql \set sha256 e504124bcafc3dd3e61ab4e1eeb2523a66da892604c461ebc9bcecd06fa87f45 \ir install/apply.sql
 \set file functions/internal/_turn_cost.sql \set sha256 dd692319cfcea9e5d5c6c3a20d64b3a1a22f3add9e259c2805e8f95c8452276b \ir install/apply.sql
 \set file functions/internal/_turns.sql \set sha256 7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d \ir install/apply.sql
 \set file functions/internal/_unreadable.sql \set sha256 63d13e5e0b0c6af40217137dc8d48ebde8af864fbaf623c75c41463d457d5542 \ir install/apply.sql
@@ -328,7 +354,7 @@
 \set file functions/worker/recover_claims.sql \set sha256 d571c2f097180c55a06992a81144ac80ff34e595594320e39c282c491d52ffd7 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 bd298d744d00c8f11279f86e3338e905f5d27f686dc090c2a1cdbd1402fca4b3 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc \ir install/apply.sql
-\set file functions/worker/runs_to_cancel.sql \set sha256 93d9491bc167c42b5b6e2473281519e3582140e2e925ab59d039d19ad459a52f \ir install/apply.sql
+\set file functions/worker/runs_to_cancel.sql \set sha256 e301d7c1759db2fd1e224f9db834d47d00758f8aa355d37e2e2341f8421b9a61 \ir install/apply.sql
 \set file functions/worker/sweep.sql \set sha256 9d34618aa4653a094517fabbbeb4979c57e431bb551d5488a0be721eb457fc02 \ir install/apply.sql
 
 -- functions/agent
@@ -339,14 +365,14 @@
 \set file functions/agent/fail.sql \set sha256 9f06769671ddb610a8900c0b691664edcdd1f86dc585c8888f969e08acc5adbb \ir install/apply.sql
 \set file functions/agent/may_call.sql \set sha256 3eb2ac8e40cb88eb3413a7920e574445c6e113ac20d6a6d0e6d9de33fd9e539e \ir install/apply.sql
 \set file functions/agent/report_progress.sql \set sha256 6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b \ir install/apply.sql
-\set file functions/agent/report_usage.sql \set sha256 47d798b12194ee1a903e77597f50af1ddcafc18c43273576ba5f87c64a74dbc6 \ir install/apply.sql
+\set file functions/agent/report_usage.sql \set sha256 b17631a8546377b47889e99cf7ac4111b4bce8edea7c6a745146efb596d2487c \ir install/apply.sql
 
 -- functions/operator
 \set file functions/operator/act_on_matching.sql \set sha256 eed315d8bf2761e7c29fe62822d4d50e36f34a6d9e27f8611a5a20d61eb249da \ir install/apply.sql
 \set file functions/operator/annotate.sql \set sha256 f98f907e2d202c3005a97184d5633cd31b565fd978045c87bdfeb97f72a8ed7d \ir install/apply.sql
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql
 \set file functions/operator/lift_spend_cap.sql \set sha256 451f8c159489d1df59c58e7f2f9efef2008ebc7cd55e8341496d81a302be9fa8 \ir install/apply.sql
-\set file functions/operator/open_installation.sql \set sha256 e5b2b0811a664b4631cc8068039da44dd771bf0b26c96ceb7253aece540cd53a \ir install/apply.sql
+\set file functions/operator/open_installation.sql \set sha256 db05bd0ed12e1a00c5ad88863af3b22fd72a465fa7559b97d7cb488524d4cb2f \ir install/apply.sql
 \set file functions/operator/pause_agent.sql \set sha256 644ab2d29c190cbc44c73505248c30a271f9f175c402c7933e3837f6247295f7 \ir install/apply.sql
 \set file functions/operator/register_agent.sql \set sha256 f054bb5b1db44a021fd9e73da95f49b253e0f1601447c56c0b023de6622e6640 \ir install/apply.sql
 \set file functions/operator/register_customer.sql \set sha256 5d56cc0a8648496b06fbd5cae91fb936d2fd0644a3d1d34b4a23bffcb7f84d28 \ir install/apply.sql
@@ -362,7 +388,7 @@
 \set file functions/viewer/agent_status.sql \set sha256 4b37851aff4056bdcf07032ba217837b185096f1e337ac7661c88c4d7797813f \ir install/apply.sql
 \set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
 \set file functions/viewer/cost_by.sql \set sha256 f6ee4280ed377dd8245b9b9dc76f9b67c4dae393f9c1e7fc0a1e66081e3e457d \ir install/apply.sql
-\set file functions/viewer/cost_sources.sql \set sha256 2b6fced99b607134151a5c6fbc10180d819c9441c8ef77c1f0c7c67192569647 \ir install/apply.sql
+\set file functions/viewer/cost_sources.sql \set sha256 bf99ac6ecc0e18a1270f111398f8f22206ce882241e133067877f28a7e8366f5 \ir install/apply.sql
 \set file functions/viewer/cost_summary.sql \set sha256 ccff8ee270ccfefb83c74141de69096f9d2c12a7b5c9eb356165454ee2095472 \ir install/apply.sql
 \set file functions/viewer/count_matching.sql \set sha256 20292184c360fa2094a35f44db03e44bcef40844bd3fd3d4c3365e39edac26ed \ir install/apply.sql
 \set file functions/viewer/customer_costs.sql \set sha256 135792f208c7ac9a99aab785622ea3c1589e4229910431dd9e81546f39051b17 \ir install/apply.sql
@@ -397,12 +423,19 @@
 -- functions/upkeep
 \set file functions/upkeep/announcement_sent.sql \set sha256 71814fcc26c23e6d73baee4ab203d5cacc8e20d1d29e3eed22461ddec89c6e19 \ir install/apply.sql
 \set file functions/upkeep/attempts_to_cost.sql \set sha256 5b9c55d98cda530d2cc8ba49c07a45bb2411b81068506562111e4ac8e76a00a8 \ir install/apply.sql
+\set file functions/upkeep/attempts_to_trace.sql \set sha256 529dc463713f78fb1b09f540a4287137f6975400bd5ed7d3c516072f048fb9a6 \ir install/apply.sql
 \set file functions/upkeep/begin_bill.sql \set sha256 fa4c50b41034179b2da3f571970b18303ff39534b8babfd1e6bb2b59d897ffe9 \ir install/apply.sql
-\set file functions/upkeep/collect_announcements.sql \set sha256 a9a995f15fb9a9c9d47320d7e7dfe7bd6734b20fccf923778b50a5abd51c62a1 \ir install/apply.sql
+\set file functions/upkeep/begin_branch.sql \set sha256 11b5913bc05b7e010fdd10097f793114c0d3e16c83c2682d667e13f0d34148d6 \ir install/apply.sql
+\set file functions/upkeep/branch_state.sql \set sha256 c563303ff0716d601ea51bb7ccd7a9501dd08d99653022c68498ee11e5c465e8 \ir install/apply.sql
+\set file functions/upkeep/collect_announcements.sql \set sha256 87b2de5bd6dda0ada9d159285409053201a800529b03ab170f1bfa40e621ddca \ir install/apply.sql
+\set file functions/upkeep/list_clones.sql \set sha256 233451e9f4b009c8074cc87fd3dbb4cc30ed355e157dd6a6bd076bbd56ea0ce1 \ir install/apply.sql
+\set file functions/upkeep/mask_data.sql \set sha256 95bc984c878c311dad19ce46b29ce88f24f096bdbe40838aabafe87882826d55 \ir install/apply.sql
+\set file functions/upkeep/prepare_branch.sql \set sha256 3a2c8fe366614609d9c1eb838c31298292e4599317958ddb729c4f67e00e79b2 \ir install/apply.sql
 \set file functions/upkeep/record_compute_usage.sql \set sha256 ba48b538b8df078cdb33d125d354a628569c9d91d6b102c074e7cedb8e2f48a1 \ir install/apply.sql
+\set file functions/upkeep/record_traces.sql \set sha256 5b18e0c2a1b0ebfce493c5ab703550e4bc2ebb901d49f723bae77b2ebe21bb7f \ir install/apply.sql
 \set file functions/upkeep/runs_to_bill.sql \set sha256 cb6ef26b4b003701140bcd5282d0c5648492b648693eeed63fc992939c0c3f63 \ir install/apply.sql
 \set file functions/upkeep/uploads_cleaned.sql \set sha256 6c6bbe7042d47269d10ff8db3d85f74edb18abf747a52464ee04e842d204d048 \ir install/apply.sql
-\set file functions/upkeep/uploads_to_clean.sql \set sha256 31d74d3cdd6f6f5e1733881d8ac203cb17126b01344f6e9c333e11de71f092cd \ir install/apply.sql
+\set file functions/upkeep/uploads_to_clean.sql \set sha256 3d459fd42d2e41637d97ae04d8fe767f6160576b71263e9ce7ed9ce4270bd3fb \ir install/apply.sql
 
 -- triggers
 \set file triggers/agents.sql \set sha256 f3e88d9f6e055f86fa97342ee967bb70c2be612210f072a77ac7aa25bbb18c91 \ir install/apply.sql
@@ -411,6 +444,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 82493b13090fc70f755f4141878c39a1419fbd545aeb39d14919da886a6c2952 \ir install/apply.sql
+\set file grants.sql \set sha256 539eee75224ccad49667bfeacb1f3cc75615b603c201870c4a672d1335b5fdcd \ir install/apply.sql
 
 \ir install/finish.sql

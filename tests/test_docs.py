@@ -26,6 +26,7 @@ DOCS = ROOT / "docs"
 OPERATING = (DOCS / "operating.md").read_text()
 LIMITS = (DOCS / "limits.md").read_text()
 APPS = (DOCS / "apps.md").read_text()
+DATABRICKS = (DOCS / "databricks.md").read_text()
 DB_README = (ROOT / "db" / "README.md").read_text()
 PARTS = ["driver", "agents", "apps"]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "db" / "README.md", *DOCS.glob("*.md")]
@@ -104,7 +105,7 @@ def test_settings_are_described() -> None:
     read = {DATABASE_URL, LOG_LEVEL}
     for path in chain.from_iterable(ROOT.glob(f"{part}/**/*.py") for part in PARTS):
         read |= set(re.findall(r"\"(FOREBAY_[A-Z_]+)\"", path.read_text()))
-    tables = re.findall(r"^\| (`FOREBAY_[^|]*) \|", OPERATING + APPS, re.MULTILINE)
+    tables = re.findall(r"^\| (`FOREBAY_[^|]*) \|", OPERATING + APPS + DATABRICKS, re.MULTILINE)
     described = re.findall(r"`(FOREBAY_\w+)`", "".join(tables))
     assert sorted(described) == sorted(read)
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from forebay import logs
 from forebay.calls import agent as calls
+from forebay.databricks.secrets import fetched, is_kept
 from forebay.errors import AttemptEndedError, ForebayError, MissingSettingError, SettingError
 from forebay.failures import Failure
 from forebay.logs import EventLog, first_line
@@ -37,7 +38,6 @@ ENTRY_POINT = "parse_document"
 """What runs for an agent that was registered without an entry point."""
 
 SETTING = re.compile(r"(FOREBAY|MLFLOW|DATABRICKS)_[A-Z0-9_]+")
-SECRET = "secret:"
 
 BEGIN_SECONDS = 120
 """How long the work is asked for while the database is away: it may have to wake up."""
@@ -78,9 +78,9 @@ def take_settings(parameters: Mapping[str, str]) -> dict[str, str]:
     """
     settings = {name: value for name, value in parameters.items() if SETTING.fullmatch(name)}
     missing = {name: value for name, value in settings.items() if not text(os.environ, name)}
-    secrets = {name: value for name, value in missing.items() if value.startswith(SECRET)}
+    secrets = {name: value for name, value in missing.items() if is_kept(value)}
     os.environ.update((name, missing[name]) for name in missing.keys() - secrets.keys())
-    os.environ.update((name, _secret(name, value)) for name, value in secrets.items())
+    os.environ.update((name, fetched(name, value)) for name, value in secrets.items())
     return {name: value for name, value in parameters.items() if name not in settings}
 
 
@@ -149,24 +149,6 @@ def _ids(parameters: Mapping[str, str]) -> dict[str, Any]:
 
 def _error_kind(outcome: Outcome) -> str | None:
     return str(outcome.error.get("kind")) if isinstance(outcome, Failure) else None
-
-
-def _secret(name: str, value: str) -> str:
-    """Return what a secret scope of the workspace keeps. Raises SettingError."""
-    import base64
-
-    from forebay.databricks.client import workspace_client
-
-    scope, _, key = value.removeprefix(SECRET).partition("/")
-    try:
-        kept = workspace_client().secrets.get_secret(scope, key).value
-    except (ValueError, OSError) as error:  # OSError: the SDK's own too
-        reason = getattr(error, "error_code", None) or type(error).__name__
-        raise SettingError(
-            f"{name} is to be the secret {key!r} of the scope {scope!r}, which cannot be read"
-            f" ({reason}): grant READ on the scope, or correct the name."
-        ) from error
-    return base64.b64decode(kept or "").decode()
 
 
 if __name__ == "__main__":

@@ -16,10 +16,16 @@ from datetime import datetime
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from forebay.databricks import is_on_databricks
 from forebay.logs import EventLog, first_line
 from forebay.rows import ClaimedAttempt
 from forebay.settings import text
+from forebay.traces.mlflow_settings import (
+    EXPERIMENT,
+    LAUNCH_KEY,
+    bound_mlflow,
+    launch_key,
+    tracking_uri,
+)
 from forebay_agents.ai_parse.reader import MODEL as AI_PARSE
 
 if TYPE_CHECKING:
@@ -27,22 +33,13 @@ if TYPE_CHECKING:
 
 log = EventLog(__name__)
 
-EXPERIMENT = "FOREBAY_MLFLOW_EXPERIMENT"
-"""The setting: the name of the MLflow experiment that traces go to; unset, there are none."""
-
 START_SECONDS = 10.0
 """How long the first model call waits for MLflow to give the trace its id."""
 
 FLUSH_SECONDS = 20.0
 """How long the end of an attempt waits for its trace to be stored."""
 
-BOUNDS = {
-    "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING": "false",  # our thread waits in its place, and not for ever
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
-    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
-    "MLFLOW_MODEL_CATALOG_URI": "",  # else it asks github.com for prices, in the middle of a span
-}
-"""MLflow's own settings, unless the environment has them."""
+ASYNC = "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"
 
 NANOSECONDS = 1_000_000_000
 
@@ -96,12 +93,12 @@ class Trace:
                 self._id.set_result(None)
 
     def _record(self) -> None:
-        for name, value in BOUNDS.items():
-            os.environ.setdefault(name, value)
+        bound_mlflow()
+        os.environ.setdefault(ASYNC, "false")  # our thread waits in its place, and not for ever
         import mlflow
 
-        if is_on_databricks(os.environ) and not text(os.environ, "MLFLOW_TRACKING_URI"):
-            mlflow.set_tracking_uri("databricks")
+        if uri := tracking_uri(os.environ):
+            mlflow.set_tracking_uri(uri)
         mlflow.set_experiment(self._experiment)
         with mlflow.start_span("attempt", span_type="AGENT") as root:
             mlflow.update_current_trace(
@@ -124,7 +121,8 @@ def _tags(work: ClaimedAttempt) -> dict[str, str]:
         "batch_id": work.batch_id,
         "customer": work.customer,
     }
-    return {f"forebay.{name}": str(value) for name, value in named.items() if value is not None}
+    tags = {f"forebay.{name}": str(value) for name, value in named.items() if value is not None}
+    return tags | {LAUNCH_KEY: launch_key(work.launch_token)}
 
 
 def _add_leaf(root: LiveSpan, call: Mapping[str, Any]) -> None:

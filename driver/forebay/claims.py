@@ -25,8 +25,9 @@ Call = Callable[..., Any]
 class Claims:
     """Claim for one worker; `known` tells which attempts it has in hand.
 
-    For one thread, which claims for the same launchers each time. A claim that was made but not heard of would be lost with its lease, and cost the task an
-    attempt. So before the next claim the database is asked what it was.
+    For one thread, which claims for the same launchers each time. A claim that was made but not
+    heard of would be lost with its lease, and cost the task an attempt. So before the next claim
+    the database is asked what it was.
     """
 
     def __init__(self, worker: str, known: Callable[[], Iterable[int]]) -> None:

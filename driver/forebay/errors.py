@@ -17,10 +17,15 @@
     ├── RefusedError               403: a limit or a policy says no
     │   ├── InstallationClosedError     QF401
     │   ├── TooLargeError               QF402
-    │   └── LineFullError               QF403
+    │   ├── LineFullError               QF403
+    │   ├── TooManyMatchError           QF404
+    │   ├── NotABranchError             QF405
+    │   └── BranchUnfinishedError       QF406
     ├── InternalError              500: a fault of Forebay
     │   └── IllegalTransitionError      QF901
     ├── BillError                  a workspace's bill cannot be read, and why
+    ├── TracesError                traces cannot be read, and why
+    ├── BranchError                a branch cannot be made, opened or deleted, and why
     ├── InvalidDocumentError       the JSON cannot be stored, found before anything was sent
     ├── ConnectError               the database cannot be used, and why
     └── SettingError               a FOREBAY_* variable has a wrong value
@@ -152,6 +157,18 @@ class TooManyMatchError(RefusedError):
     sqlstate = "QF404"
 
 
+class NotABranchError(RefusedError):
+    """The database is no branch, or an open one: nothing in it is masked or begun unless forced."""
+
+    sqlstate = "QF405"
+
+
+class BranchUnfinishedError(RefusedError):
+    """Not everything in the branch is masked yet: mask it, or delete it and make another."""
+
+    sqlstate = "QF406"
+
+
 class InternalError(ForebayError):
     """Forebay contradicts itself: report it with the message and the detail."""
 
@@ -164,6 +181,14 @@ class IllegalTransitionError(InternalError):
 
 class BillError(ForebayError):
     """The workspace's bill cannot be read: the message says why, as who refused it says it."""
+
+
+class TracesError(ForebayError):
+    """Traces cannot be read: the message says why, as MLflow says it."""
+
+
+class BranchError(ForebayError):
+    """A branch cannot be made, opened or deleted: the message says why, and what is left of it."""
 
 
 class InvalidDocumentError(ForebayError, ValueError):
@@ -207,6 +232,8 @@ BY_SQLSTATE: dict[str, type[ForebayError]] = {
     "QF402": TooLargeError,
     "QF403": LineFullError,
     "QF404": TooManyMatchError,
+    "QF405": NotABranchError,
+    "QF406": BranchUnfinishedError,
     "QF901": IllegalTransitionError,
 }
 

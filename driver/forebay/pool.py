@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import socket
 import threading
 import time
@@ -60,6 +61,8 @@ class Database:
         options.append(r"-c default_transaction_isolation=read\ committed")
         if self.statement_timeout is not None:
             options.append(f"-c statement_timeout={self.statement_timeout}s")
+        if here := self._lakebase():
+            options.append("-c forebay.branch=" + re.sub(r"([\\ ])", r"\\\1", here.branch))
         if self.role is not None:
             options.append(f"-c role=forebay_{self.role}")
         return {

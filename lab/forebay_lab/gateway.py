@@ -48,7 +48,8 @@ class Login:
 class Gateway:
     """Serve a Postgres on loopback while it is entered; `port` is free, or the one given.
 
-    socket_path is that of the server behind it, where everybody is trusted. Settings may be
+    socket_path is that of the server behind it, where everybody is trusted; `databases` says what
+    that calls a database that is asked for, where it is not the same. Settings may be
     changed while it runs, in seconds, None for never: `idle_seconds` cuts a connection on which
     nothing was said for so long, `lifetime_seconds` one that is as old. `is_read_only` has new
     sessions take no writes.
@@ -57,6 +58,8 @@ class Gateway:
     socket_path: str
     check: CheckLogin
     port: int = 0
+    host: str = "127.0.0.1"
+    databases: dict[str, str] = field(default_factory=dict)
     idle_seconds: float | None = None
     lifetime_seconds: float | None = None
     is_read_only: bool = False
@@ -72,7 +75,7 @@ class Gateway:
 
     def __enter__(self) -> Gateway:
         self._tls = _context()
-        self._listening = socket.create_server(("127.0.0.1", self.port), backlog=128)
+        self._listening = socket.create_server((self.host, self.port), backlog=128)
         self.port = self._listening.getsockname()[1]
         threading.Thread(target=self._accept, name="gateway", daemon=True).start()
         return self
@@ -198,6 +201,8 @@ class Gateway:
         if not self.check(user, _password(line)):
             self._refuse(line, user, "28P01", f'password authentication failed for user "{user}"')
         self.logins.append(Login(time.monotonic(), user, "ok"))
+        asked = said.get("database", user)
+        said["database"] = self.databases.get(asked, asked)
         if self.is_read_only:
             said["options"] = f"{said.get('options', '')} {READ_ONLY}".strip()
         return _start_message(start[4:8], said)

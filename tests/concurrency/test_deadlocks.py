@@ -29,7 +29,13 @@ OWNER = "ann"
 STATUSES = ("enqueued", "processing", "failed", "cancelled")
 CUSTOMERS = ("acme", "best", None)
 QUOTAS = {"a": ["one", "two"], "b": ["two", "one"]}  # crosswise
-NO_RIVALS = {"enqueue", "server_time"}  # one task of enqueue_many; volatile, but writes nothing
+NO_RIVALS = {
+    "enqueue",  # one task of enqueue_many
+    "server_time",  # volatile, but writes nothing
+    "prepare_branch",  # only who may act as forebay_owner calls these, and the
+    "begin_branch",  # other two in a copy, where nobody works yet
+    "mask_data",
+}
 
 
 class Crowd:

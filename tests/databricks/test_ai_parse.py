@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from agents.pdfs import pdf, text
 from forebay.agent import Retry
+from forebay.databricks.client import workspace_client
 from forebay_agents.ai_parse import AiParse, html_table
 from forebay_agents.ai_parse.answer import Answer, Element
 from forebay_agents.ai_parse.layout import laid_out
@@ -135,12 +137,21 @@ def test_an_answer_that_is_none_is_not_used(answer: str, functions: AiFunctions)
         (403, "PERMISSION_DENIED", "infrastructure", "FOREBAY_WAREHOUSE_ID"),
         (404, "NOT_FOUND", "infrastructure", "FOREBAY_WAREHOUSE_ID"),
         (500, "INTERNAL_ERROR", "infrastructure", "FOREBAY_WAREHOUSE_ID"),
+        (429, "REQUEST_LIMIT_EXCEEDED", "rate_limited", "too often"),
     ],
 )
 def test_a_warehouse_that_refuses_is_tried_again_later(
-    status: int, code: str, kind: str, said: str, functions: AiFunctions, volume: Volume
+    status: int,
+    code: str,
+    kind: str,
+    said: str,
+    functions: AiFunctions,
+    volume: Volume,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is an operator's to mend, and no fault of the document; nothing was paid."""
+    hasty = partial(workspace_client, retry_seconds=1)
+    monkeypatch.setattr("forebay_agents.ai_parse.reader._client", hasty)
     fault = Fault("status", on="POST /api/2.0/sql/statements", status=status, code=code, times=None)
     volume.workspace.faults.add(fault)
     attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,12 @@ import pytest
 from mlflow import MlflowClient
 from reportlab.pdfgen.canvas import Canvas
 
-from support.agent_job import AGENT, MODEL, Place, placed
-from support.daemon import attempts
+from forebay.calls import operator, worker
+from forebay.traces.mlflow_settings import launch_key
+from forebay_lab.model_server import Fault
+from support.agent_job import AGENT, CLIENT_ID, MODEL, Place, placed
+from support.daemon import attempts, until
+from support.scans import write_scan
 
 EXPERIMENT = "forebay-tests"
 
@@ -62,6 +68,7 @@ def write_statement(path: Path, pages: int) -> None:
     canvas.save()
 
 
+@pytest.mark.timeout(300)
 def test_a_document_of_the_volume_becomes_a_result(
     place: Place, traces: Callable[[], list[Any]]
 ) -> None:
@@ -86,6 +93,7 @@ def test_a_document_of_the_volume_becomes_a_result(
         "forebay.attempt_id": str(attempt["attempt_id"]),
         "forebay.agent": AGENT,
         "forebay.customer": "acme",
+        "forebay.launch_key": launch_key(attempt["launch_token"]),
     }
     root, leaf = trace.data.spans
     assert (root.span_type, leaf.span_type, leaf.parent_id) == ("AGENT", "CHAT_MODEL", root.span_id)
@@ -105,3 +113,242 @@ def test_a_document_of_the_volume_becomes_a_result(
     assert message.event["data"]["result"]["page_count"] == 2
     assert place.receiver.paths == ["/api/callbacks"]
     assert [one.status for one in place.app.log] == [200]
+
+
+KILLS = {
+    "before the work is fetched": "forebay.calls.agent:begin_attempt before 1",
+    "after the work is fetched": "forebay.calls.agent:begin_attempt after 1",
+    "before reading": "forebay.storage.volume:VolumeStorage.local before 1",
+    "after the parse": "forebay.databricks.statements:query after 1",
+    "after the usage of the parse": "forebay.calls.agent:report_usage after 2",
+    "after reading": "forebay_agents.parse_document:find_fields before 1",
+    "after the first answer": "forebay_agents.models.client:_send after 1",
+    "after the second answer": "forebay_agents.models.client:_send after 2",
+    "after the first usage": "forebay.calls.agent:report_usage after 3",
+    "after the second usage": "forebay.calls.agent:report_usage after 4",
+    "before the result": "forebay.calls.agent:complete before 1",
+    "after the result": "forebay.calls.agent:complete after 1",
+    "before the flush": "forebay_agents.tracing:Trace.end before 1",
+    "after the flush": "forebay_agents.tracing:Trace.end after 1",
+    "before the callback": "forebay.callbacks:Callbacks.send before 1",
+    "after the callback": "forebay.callbacks:Callbacks.send after 1",
+}
+UNTOLD = {"after the first answer", "after the second answer"}
+"""Where an answer was paid for that nobody told of."""
+REPAID = {*UNTOLD, "after the first usage", "after the second usage"}
+"""Where an answer was not kept yet: its call is made again, and both were paid for."""
+STORED = set(list(KILLS)[list(KILLS).index("after the result") :])
+"""Where the result was stored before the end."""
+
+
+SHORT = (
+    *("after the work is fetched", "after the parse", "after the first answer"),
+    *("after the first usage", "after the result", "after the flush"),
+)
+"""Those that are tried every time."""
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    "when",
+    [pytest.param(when, marks=[] if when in SHORT else pytest.mark.long) for when in KILLS],
+)
+def test_a_killed_job_loses_no_result_and_doubles_no_cost(
+    when: str, place: Place, request: pytest.FixtureRequest
+) -> None:
+    """SIGKILL at each step: the task completes once, and each call that was paid is there once."""
+    traces = request.getfixturevalue("traces") if "flush" in when else list
+    write_statement(place.folder / "document.pdf", 2)
+    task_id = place.submit()
+    place.environment |= {"FOREBAY_MODEL_CONTEXT_TOKENS": "8000", "FOREBAY_WAREHOUSE_ID": "w1"}
+    run = place.run(KILLS[when])
+    assert (run.result_state, run.message[-3:]) == ("FAILED", " -9"), run.output
+    assert (place.task(task_id)["status"] == "completed") == (when in STORED)
+    if when in STORED or when == "before the result":
+        assert len(place.used(task_id)) == 2  # usage goes first
+    place.notice_end(task_id)
+    if when not in STORED:
+        place.db.execute("update forebay.tasks set available_at = now()")
+        run = place.run()
+        assert run.result_state == "SUCCESS", run.output
+    row = place.task(task_id)
+    assert (row["status"], row["result"]["page_count"]) == ("completed", 2)
+    assert len(attempts(place.db, task_id)) == (1 if when in STORED else 2)
+
+    used, paid = place.used(task_id), place.paid()
+    assert len(paid) == (3 if when in REPAID else 2)
+    untold = list(paid)
+    for call in used:
+        untold.remove(call)
+    assert len(untold) == (when in UNTOLD)
+    parsed = {"after the parse": [None, 2], "after the usage of the parse": [2, 2]}.get(when, [2])
+    assert place.used_pages(task_id) == parsed
+    assert place.functions.parsed == [2] * len(parsed)
+    assert len(traces()) == ("flush" in when)
+    is_told = when not in STORED or when == "after the callback"
+    assert len(place.receiver.messages) == is_told  # the callback goes last
+
+
+@pytest.mark.timeout(300)
+def test_a_bearer_that_is_refused_is_renewed(place: Place) -> None:
+    """The workspace takes no old token any more: the next calls log in anew, and nothing fails."""
+    write_statement(place.folder / "document.pdf", 2)
+    task_id = place.submit(str(place.folder / "document.pdf"))
+    complete = place.serving.simulation.complete
+
+    def expire_and_complete(*arguments: Any) -> Any:
+        place.workspace.access.expire_tokens()
+        return complete(*arguments)
+
+    place.serving.simulation.complete = expire_and_complete  # type: ignore[method-assign]
+    run = place.run(FOREBAY_MODEL_CONTEXT_TOKENS="8000", FOREBAY_STORAGE_ROOTS=str(place.folder))
+    assert run.result_state == "SUCCESS", run.output
+    assert place.task(task_id)["status"] == "completed", run.output
+    assert place.used(task_id) == place.paid()
+    assert statuses(place, "/serving-endpoints/chat/completions") == [200, 401, 200]
+    assert [one.status for one in place.app.log] == [401, 200]
+    assert len(place.receiver.messages) == 1
+
+
+@pytest.mark.timeout(300)
+def test_bearers_that_end_soon_are_renewed_before(place: Place) -> None:
+    """Tokens that last for a second: every call has a new one, and none is refused."""
+    place.workspace.access.token_seconds = 1
+    write_statement(place.folder / "document.pdf", 2)
+    task_id = place.submit()
+    run = place.run(FOREBAY_MODEL_CONTEXT_TOKENS="8000")
+    assert place.task(task_id)["status"] == "completed", run.output
+    assert statuses(place, "/serving-endpoints/chat/completions") == [200, 200]
+    assert [one.status for one in place.app.log] == [200]
+    assert len(statuses(place, "/oidc/v1/token")) > 10
+    assert 401 not in {one.status for one in place.workspace.log}
+
+
+def statuses(place: Place, path: str) -> list[int]:
+    """Return how each request to this path was answered."""
+    return [one.status for one in place.workspace.log if one.path == path]
+
+
+@pytest.mark.timeout(300)
+def test_refusals_of_an_endpoint_are_the_queues_to_wait_for(place: Place) -> None:
+    """429 says when to come back, and spends no attempt."""
+    write_statement(place.folder / "document.pdf", 1)
+    place.serving.simulation.queued.append(Fault("rate_limited", headers=(("retry-after", "600"),)))
+    task_id = place.submit()
+    run = place.run()
+    assert run.result_state == "SUCCESS", run.output
+    row = place.task(task_id)
+    assert (row["status"], row["error"]["kind"]) == ("enqueued", "rate_limited")
+    assert row["attempt_count"] == 0
+    (failed,) = [message.event for message in place.receiver.messages]
+    assert failed["data"]["retry_after_seconds"] == 600
+    assert place.used(task_id) == [(MODEL, 0, 0)]
+
+
+@pytest.mark.timeout(300)
+def test_a_missing_grant_is_named(place: Place) -> None:
+    """403 of an endpoint is no fault of the document: it is tried again, and says what to grant."""
+    write_statement(place.folder / "document.pdf", 1)
+    place.workspace.access.revoke(CLIENT_ID, f"serving-endpoints/{MODEL}")
+    task_id = place.submit()
+    run = place.run()
+    row = place.task(task_id)
+    assert row["status"] == "enqueued", run.output
+    assert "CAN_QUERY" in row["error"]["message"]
+    assert place.used(task_id) == [(MODEL, 0, 0)]
+
+
+@pytest.mark.timeout(300)
+def test_a_scan_goes_to_a_vision_endpoint(place: Place) -> None:
+    """The picture of a page without text is read by a serving endpoint, with the same bearer."""
+    write_scan(place.folder / "document.pdf", 1)
+    place.serving.add("vision-model")
+    place.workspace.access.grant(CLIENT_ID, "serving-endpoints/vision-model", "CAN_QUERY")
+    place.serving.simulation.transcript = ["Invoice", "Invoice no. V-1", "Total   7.00 EUR"]
+    task_id = place.submit()
+    run = place.run(
+        FOREBAY_MODEL_BASE_URL="",
+        FOREBAY_MODEL_NAME="",
+        FOREBAY_VISION_BASE_URL="databricks",
+        FOREBAY_VISION_MODEL_NAME="vision-model",
+    )
+    row = place.task(task_id)
+    assert row["status"] == "completed", run.output
+    assert row["result"]["fields"]["number"] == "V-1"
+    assert row["result"]["pages"][0]["source"] == "vision"
+    ((model, _, _),) = place.used(task_id)
+    assert model == "vision-model"
+
+
+@pytest.mark.timeout(300)
+def test_nothing_runs_for_a_wrong_token_or_an_attempt_that_has_ended(place: Place) -> None:
+    """A wrong launch token fails the run; one that nobody waits for ends well, and does nothing."""
+    write_statement(place.folder / "document.pdf", 1)
+    task_id = place.submit()
+    (claimed,) = worker.dequeue(place.db, worker="w", agents=[AGENT])
+    run = place.launch(replace(claimed, launch_token="fb-wrong"))
+    assert (run.result_state, "UnknownAttemptError" in run.output) == ("FAILED", True)
+    operator.cancel(place.db, task_ids=[task_id], reason="test")
+    run = place.launch(claimed)
+    assert (run.result_state, "attempt_ended" in run.output) == ("SUCCESS", True)
+    assert place.paid() == []
+    assert "fb-wrong" not in run.output
+
+
+@pytest.mark.timeout(300)
+def test_settings_come_as_parameters_and_secrets_from_a_scope(place: Place) -> None:
+    """As for a serverless task, which has no environment of its own; the environment wins."""
+    write_statement(place.folder / "document.pdf", 1)
+    names = [name for name in place.environment if name.startswith("FOREBAY_")]
+    passed = {name: place.environment.pop(name) for name in names}
+    passed |= {
+        "FOREBAY_CALLBACK_SECRETS": "secret:forebay/callback",
+        "FOREBAY_CALLBACK_CLIENT_ID": CLIENT_ID,
+        "FOREBAY_CALLBACK_CLIENT_SECRET": "secret:forebay/client",
+    }
+    place.secrets.add("forebay", "client", "job-secret")
+    place.settings = passed
+    task_id = place.submit()
+    run = place.run()
+    assert place.task(task_id)["status"] == "completed", run.output
+    assert [one.status for one in place.app.log] == [200]
+    place.workspace.access.revoke(CLIENT_ID, "secrets/forebay")
+    place.submit()
+    run = place.run()
+    assert run.result_state == "FAILED"
+    assert "READ on the scope" in run.output
+    assert "job-secret" not in run.output
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("uri", ["http://127.0.0.1:9", "sqlite:////dev/null/none.db"])
+def test_traces_that_fail_cost_the_attempt_nothing(uri: str, place: Place) -> None:
+    """MLflow cannot be reached, or has no store: result, usage and callback are as ever."""
+    write_statement(place.folder / "document.pdf", 1)
+    task_id = place.submit()
+    run = place.run(MLFLOW_TRACKING_URI=uri, FOREBAY_MLFLOW_EXPERIMENT=EXPERIMENT)
+    assert place.task(task_id)["status"] == "completed", run.output
+    assert "trace_failed" in run.output or "trace_not_flushed" in run.output
+    assert place.used(task_id) == place.paid() != []
+    assert len(place.receiver.messages) == 1
+
+
+@pytest.mark.timeout(300)
+def test_a_cancelled_run_tells_what_it_used(place: Place, traces: Callable[[], list[Any]]) -> None:
+    """SIGTERM while the model answers: it ends by the signal, its usage and its trace are kept."""
+    write_statement(place.folder / "document.pdf", 2)
+    place.serving.simulation.queued.extend([Fault("slow", seconds=0.01), Fault("hang", seconds=60)])
+    task_id = place.submit()
+    (claimed,) = worker.dequeue(place.db, worker="w", agents=[AGENT])
+    with ThreadPoolExecutor(1) as thread:
+        launched = thread.submit(place.launch, claimed, FOREBAY_MODEL_CONTEXT_TOKENS="8000")
+        until(lambda: len(place.serving.simulation.requests) == 2, 100)
+        (run_id,) = place.jobs.runs
+        operator.cancel(place.db, task_ids=[task_id], reason="test")
+        place.client.jobs.cancel_run(run_id)
+        run = launched.result(60)
+    assert run.result_state == "CANCELED"
+    assert place.task(task_id)["status"] == "cancelled"
+    assert place.used(task_id) == place.paid()[:1]
+    (trace,) = traces()
+    assert trace.data.spans[0].attributes["forebay.error_kind"] == "not_reported"

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from databricks.sdk import WorkspaceClient
 
-from forebay.calls import operator, viewer
+from forebay.calls import operator, viewer, worker
 from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_apps.orchestrator.signs import signs
 from forebay_lab.workspace import ApiError, Fault, Principal, Workspace
@@ -24,6 +24,7 @@ from support.lakeflow import (
     add_jobs,
     completing,
     enqueue,
+    lose_leases,
     quick_launcher,
     register_job,
     short_grace,
@@ -302,6 +303,39 @@ def test_le6_the_run_of_a_lost_attempt_is_cancelled_before_the_next_is_launched(
     paths = [one.path.split("/jobs/")[1] for one in workspace.log if one.method == "POST"]
     assert paths == ["run-now", "runs/cancel", "run-now"]
     assert jobs.runs[int(first)].result_state == "CANCELED"
+
+
+def test_le6_so_it_is_when_the_attempt_is_lost_just_before_the_claim(
+    workspace: Workspace,
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    db: Db,
+    superuser: Db,
+    daemon_dsn: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Somebody else's sweep may come between a look for runs to cancel and the claim."""
+    superuser.execute("update forebay.installation set adoption_grace = '0'")
+    register_job(db)
+    task_id = enqueue(db)
+    is_due: list[bool] = []
+    dequeue = worker.dequeue
+
+    def after_a_sweep(connection: Any, **arguments: Any) -> Any:
+        if is_due and arguments["launchers"] == ["lakeflow"]:
+            is_due.clear()
+            lose_leases(superuser)
+            assert worker.sweep(superuser).requeued == 1
+        return dequeue(connection, **arguments)
+
+    monkeypatch.setattr(worker, "dequeue", after_a_sweep)
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        run_of(db, task_id)
+        is_due.append(True)
+        until(lambda: len(jobs.runs) == 2)
+    paths = [one.path.split("/jobs/")[1] for one in workspace.log if one.method == "POST"]
+    assert paths == ["run-now", "runs/cancel", "run-now"]
 
 
 def test_a_cancel_that_is_refused_holds_up_nothing(

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import pytest
 
 from forebay.databricks.client import workspace_client
 from forebay.storage import StorageError
-from forebay.storage.volume import VolumeStorage
+from forebay.storage.volume import UPLOADS_AT_ONCE, VolumeStorage
 from forebay_lab.workspace import Fault, Principal
 from forebay_lab.workspace.faults import FaultKind
 from support.volumes import VOLUME, Volume, served_volume
@@ -58,9 +58,24 @@ def digest(chunks: Iterator[bytes]) -> str:
 def has(volume: Volume, name: str, megabytes: int, mark: bytes = b"") -> bool:
     """Tell whether the file is there, whole, and nothing is left beside it of how it came."""
     left = [path.name for path in volume.folder.parent.glob(".stand-in-*")]
+    return has_content(volume, name, megabytes, mark) and not left
+
+
+def has_content(volume: Volume, name: str, megabytes: int, mark: bytes) -> bool:
+    """Tell whether the file is there, and whole."""
     with (volume.folder / name).open("rb") as file:
-        content = iter(lambda: file.read(MEGABYTE), b"")
-        return digest(content) == digest(pieces(megabytes, mark)) and not left
+        return digest(iter(lambda: file.read(MEGABYTE), b"")) == digest(pieces(megabytes, mark))
+
+
+def assert_whole_or_none(volume: Volume, name: str, megabytes: int, mark: bytes) -> None:
+    """Check that a file is not there, or is all of it."""
+    if (volume.folder / name).exists():
+        assert has_content(volume, name, megabytes, mark)
+
+
+def long(seeds: Iterable[int]) -> list[object]:
+    """Mark parameters as those of the long tests."""
+    return [pytest.param(seed, marks=pytest.mark.long) for seed in seeds]
 
 
 # Sizes
@@ -83,7 +98,7 @@ def test_files_of_any_size_come_back(
 
 MEMORY = """
 import pathlib, sys
-from forebay.storage.volume import VolumeStorage
+from forebay.storage.volume import UPLOADS_AT_ONCE, VolumeStorage
 
 def resident():
     status = pathlib.Path("/proc/self/status").read_text()
@@ -123,7 +138,6 @@ SMALL_BREAKS = {
     "busy": Fault("status", "PUT .*/fs/files", status=429, code="RESOURCE_EXHAUSTED", times=3),
     "gateway": Fault("status", "PUT .*/fs/files", status=502, times=2),
     "look": Fault("lost", "HEAD .*/fs/files|PUT .*/fs/files"),
-    "no folder yet": Fault("status", "PUT .*/fs/files", status=404, code="NOT_FOUND"),
 }
 
 PART = "PUT /cloud-storage"
@@ -177,6 +191,19 @@ def test_a_large_file_that_broke_on_its_way_goes_on(
     assert fault.times == 0
     assert len(volume.calls("PUT", "/cloud-storage")) <= 6 + 4
     assert not volume.calls("PUT", "/fs/files")
+
+
+@pytest.mark.parametrize("megabytes", [1, LARGE])
+def test_folders_that_an_upload_does_not_make_are_made(
+    volume: Volume, storage: VolumeStorage, megabytes: int
+) -> None:
+    """Where the Volume itself is missing, that is said."""
+    volume.files.makes_folders = False
+    storage.write("in/2026/a.pdf", pieces(megabytes))
+    assert has(volume, "in/2026/a.pdf", megabytes)
+    with pytest.raises(StorageError, match=r"storage root .* is not there") as missing:
+        volume.storage("/Volumes/main/docs/nowhere").write("a.pdf", pieces(megabytes))
+    assert missing.value.may_pass
 
 
 def test_an_upload_that_does_not_get_through_leaves_nothing(
@@ -319,15 +346,74 @@ def test_of_writers_of_one_name_one_wins(volume: Volume, megabytes: int) -> None
     assert has(volume, "a.pdf", megabytes, winner)
 
 
-def test_a_lost_answer_is_not_taken_for_anothers_file(
-    volume: Volume, storage: VolumeStorage
+def test_a_process_sends_a_few_files_at_a_time(volume: Volume, storage: VolumeStorage) -> None:
+    """Each takes memory, and a workspace takes few requests at once; the others wait their turn."""
+    volume.workspace.faults.add(Fault("slow", "PUT .*/fs/files", seconds=0.5, times=None))
+    began = time.monotonic()
+    with ThreadPoolExecutor(12) as threads:
+        list(threads.map(lambda n: storage.write(f"{n}.pdf", [b"a"]), range(12)))
+    assert time.monotonic() - began > 12 / UPLOADS_AT_ONCE * 0.5
+    assert len(list(storage.names())) == 12
+
+
+@pytest.mark.parametrize("seed", [*range(3), *long(range(3, 40))])
+def test_whatever_breaks_nothing_is_half_there(volume: Volume, seed: int) -> None:
+    """Faults at random: a write that returns is whole, one that raises may be tried again."""
+    chance, storage = random.Random(seed), volume.storage(retry_seconds=5)
+    kinds: list[FaultKind] = ["reset", "lost", "break", "status"]
+    for number in range(6):
+        size = chance.choice([0, 1, LARGE])
+        for _ in range(chance.randint(0, 5)):
+            fault = Fault(
+                chance.choice(kinds),
+                chance.choice(["HEAD", "PUT", "POST", "GET", "/cloud-storage", "/fs/files"]),
+                status=chance.choice([429, 500, 502, 503, 504]),
+                skip=chance.randint(0, 8),
+                times=chance.choice([1, 1, 2, 5]),
+                after=chance.randint(0, 12 * MEGABYTE),
+            )
+            volume.workspace.faults.add(fault)
+        name, mark = f"in/{number}.pdf", bytes([number])
+        for tries in range(5):
+            if tries == 4:
+                volume.workspace.faults.clear()
+            try:
+                storage.write(name, pieces(size, mark))
+                break
+            except StorageError as error:
+                if "is there already" in str(error):  # an earlier try arrived after all
+                    break
+                assert error.may_pass, error  # noqa: PT017
+                assert_whole_or_none(volume, name, size, mark)
+        assert has_content(volume, name, size, mark)
+        for tries in range(5):
+            if tries == 4:
+                volume.workspace.faults.clear()
+            try:
+                assert digest(storage.read(name)) == digest(pieces(size, mark))
+                break
+            except StorageError as error:
+                assert error.may_pass, error  # noqa: PT017
+        volume.workspace.faults.clear()
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("lost", "PUT .*/fs/files"),
+        Fault("status", "PUT .*/fs/files", status=412, code="PRECONDITION_FAILED"),
+        Fault("status", "PUT .*/fs/files", status=500, code="INTERNAL_ERROR"),
+    ],
+)
+def test_an_odd_answer_is_not_taken_for_anothers_file(
+    volume: Volume, storage: VolumeStorage, fault: Fault
 ) -> None:
     """Where another one was quicker, with as many bytes, whoever lost hears so."""
 
     def slow() -> Iterator[bytes]:
         yield from pieces(1)
         volume.storage().write("a.pdf", pieces(1, b"quick"))
-        volume.workspace.faults.add(Fault("lost", "PUT .*/fs/files"))
+        volume.workspace.faults.add(copied(fault))
 
     with pytest.raises(StorageError, match="is there already"):
         storage.write("a.pdf", slow())

@@ -160,6 +160,7 @@ def test_a_call_returns_what_the_function_returns(public: dict[str, SqlFunction]
                 "jsonb": dict,
                 "void": NoneType,
                 "timestamptz": datetime,
+                "uuid": UUID,
             }
             assert _plain(row) is scalar[function.returns], name
 

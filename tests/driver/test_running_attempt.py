@@ -10,6 +10,7 @@ import psycopg
 
 from forebay.calls import operator, submitter, viewer, worker
 from forebay.running_attempt import RunningAttempt
+from forebay.stop_signal import StopSignal
 
 
 def test_model_calls_may_be_made_side_by_side(
@@ -40,3 +41,9 @@ def test_model_calls_may_be_made_side_by_side(
     assert sorted(one["call_id"] for one in recorded) == sorted(f"call-{n}" for n in range(24))
     (state,) = viewer.quota_status(db)
     assert (state.open_calls, state.waiting_calls) == (0, 0)
+
+
+def test_a_stop_signal_outside_of_the_main_thread_is_never_received() -> None:
+    """As where a notebook's shell calls the job: it runs, and leaves signals to the shell."""
+    with ThreadPoolExecutor(1) as threads:
+        assert not threads.submit(StopSignal).result().was_received()

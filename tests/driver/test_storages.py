@@ -214,6 +214,18 @@ def test_a_folder_is_no_file(kept: Kept) -> None:
     assert list(kept.storage.names()) == ["folder/a"]
 
 
+@pytest.mark.parametrize("name", ["in/deep/..", "in/.", "in/", "other/"])
+def test_what_is_written_or_removed_is_named_itself(kept: Kept, name: str) -> None:
+    """A name that ends in no file's name is none, wherever it leads."""
+    (kept.folder / "in" / "deep").mkdir(parents=True)
+    for replace in (False, True):
+        with pytest.raises(StorageError, match="outside"):
+            kept.storage.write(name, [b"new"], replace=replace)
+    with pytest.raises(StorageError, match="outside"):
+        kept.storage.delete(name)
+    assert [path.name for path in kept.folder.rglob("*")] == ["in", "deep"]
+
+
 def test_names_are_listed_by_prefix(storage: Storage) -> None:
     """A prefix may end within a part, and lead nowhere."""
     for name in ("a/1", "a/12", "a/b/2", "a/b/c/3", "ab", "c"):

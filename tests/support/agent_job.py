@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,11 @@ from forebay.calls import operator, submitter, worker
 from forebay.databricks.client import workspace_client
 from forebay_lab.model_server import CallLog, Simulation
 from forebay_lab.workspace import Principal, Workspace
+from forebay_lab.workspace.ai_functions import AiFunctions
 from forebay_lab.workspace.apps import App, Apps
 from forebay_lab.workspace.files import Files
 from forebay_lab.workspace.jobs import Job, JobRun, Jobs, command
+from forebay_lab.workspace.runs import Work
 from forebay_lab.workspace.secrets import Secrets
 from forebay_lab.workspace.serving import Serving
 from forebay_lab.workspace.statements import Statements
@@ -54,17 +56,20 @@ class Place:
     workspace: Workspace
     folder: Path
     serving: Serving
-    statements: Statements
+    functions: AiFunctions
+    secrets: Secrets
     jobs: Jobs
     job: Job
     receiver: Receiver
     app: App
     client: WorkspaceClient
     environment: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    """What the task gives the job as parameters of their own names."""
 
     def submit(self, document: str = "document.pdf", **options: Any) -> int:
-        """Enqueue a document of the Volume and return its task."""
-        payload = {"document": f"{ROOT}/{document}"}
+        """Enqueue a document of the Volume, or an absolute path, and return its task."""
+        payload = {"document": os.path.join(ROOT, document)}
         return submitter.enqueue(self.db, agent=AGENT, payload=payload, **options)
 
     def run(self, accident: str = "", **environment: str) -> JobRun:
@@ -74,10 +79,7 @@ class Place:
 
     def launch(self, claimed: Any, accident: str = "", **environment: str) -> JobRun:
         """Run the job for this attempt, and wait for its end."""
-        self.job.work = command(
-            [sys.executable, "-m", "support.agent_job"],
-            self.environment | {ACCIDENT: accident} | environment,
-        )
+        self.job.work = self.work(accident, **environment)
         run = self.client.jobs.run_now(
             self.job.job_id,
             idempotency_token=claimed.launch_token,
@@ -89,6 +91,16 @@ class Place:
         )
         return self.jobs.wait(run.run_id, 100)
 
+    def work(self, accident: str = "", **environment: str) -> Work:
+        """Return what a run of the job does: the job's own program, in a process."""
+        return command(
+            [
+                *(sys.executable, "-m", "support.agent_job"),
+                *(f"--{name}={value}" for name, value in self.settings.items()),
+            ],
+            self.environment | {ACCIDENT: accident} | environment,
+        )
+
     def notice_end(self, task_id: int) -> None:
         """Report the current attempt as whoever sees its run ended does; nothing if it is over."""
         last = attempts(self.db, task_id)[-1]
@@ -97,12 +109,21 @@ class Place:
 
     def used(self, task_id: int) -> list[tuple[str, int | None, int | None]]:
         """Return the model and the tokens of each call that the database has of a task, by time."""
-        return self.db.execute(
+        query = (
             "select u.model, u.input_tokens, u.output_tokens from forebay.attempt_usage as u"
             " join forebay.task_attempts as a using (attempt_id)"
-            " where a.task_id = %s order by u.started_at",
-            [task_id],
-        ).fetchall()
+            " where a.task_id = %s and u.model <> 'ai_parse_document' order by u.started_at"
+        )
+        return self.db.execute(query, [task_id]).fetchall()
+
+    def used_pages(self, task_id: int) -> list[int | None]:
+        """Return the pages of each call to ai_parse_document, None where they are unknown."""
+        query = (
+            "select u.pages::integer from forebay.attempt_usage as u"
+            " join forebay.task_attempts as a using (attempt_id)"
+            " where a.task_id = %s and u.model = 'ai_parse_document' order by u.started_at"
+        )
+        return [pages for (pages,) in self.db.execute(query, [task_id])]
 
     def paid(self) -> list[tuple[str, int, int]]:
         """Return the model and the tokens of each call that the endpoint has answered."""
@@ -117,12 +138,22 @@ class Place:
 
 
 @contextmanager
-def placed(db: psycopg.Connection, database_url: str, folder: Path) -> Iterator[Place]:
-    """Serve a workspace whose Volume is below the folder, an app's proxy and what is behind it."""
+def placed(
+    db: psycopg.Connection,
+    database_url: str,
+    folder: Path,
+    *,
+    workspace: Workspace | None = None,
+    upstream: str | None = None,
+) -> Iterator[Place]:
+    """Serve a workspace whose Volume is below the folder, and the proxy before an app.
+
+    The app is `upstream`, or else the receiver. A workspace that is given is served already.
+    """
     with (
         receiving() as receiver,
-        Workspace() as workspace,
-        App(workspace, "orchestrator", receiver.url.removesuffix("/hook")) as app,
+        nullcontext(workspace) if workspace else Workspace() as workspace,
+        App(workspace, "orchestrator", upstream or receiver.url.removesuffix("/hook")) as app,
     ):
         files, statements, jobs = Files(workspace), Statements(workspace), Jobs(workspace)
         serving, secrets = Serving(workspace, Simulation(log=CallLog())), Secrets(workspace)
@@ -144,7 +175,8 @@ def placed(db: psycopg.Connection, database_url: str, folder: Path) -> Iterator[
             workspace=workspace,
             folder=folder / "inbox",
             serving=serving,
-            statements=statements,
+            functions=AiFunctions(statements, files),
+            secrets=secrets,
             jobs=jobs,
             job=job,
             receiver=receiver,

@@ -33,6 +33,13 @@ class Lake:
     gateway: Gateway
     url: str
     environment: dict[str, str]
+    area: Provisioned | Postgres
+
+    @property
+    def postgres(self) -> Postgres:
+        """The area of an autoscaling project."""
+        assert isinstance(self.area, Postgres)
+        return self.area
 
     @property
     def asked(self) -> int:
@@ -99,6 +106,7 @@ def lakebase(
                     "DATABRICKS_CLIENT_ID": APP,
                     "DATABRICKS_CLIENT_SECRET": SECRET,
                 },
+                area,
             )
 
 

@@ -152,14 +152,14 @@ class AiParse:
         except StatementFailed as failed:
             retry = Retry(_away(str(failed)), kind="overloaded")
             raise _Refused(str(failed), retry if failed.code in MAY_PASS else None) from failed
-        except TooManyRequests as error:
-            retry = Retry("The SQL warehouse asks to be called less often.", kind="rate_limited")
-            raise _Refused(str(error), retry, is_free=True) from error
         except DatabricksError as error:
             reason = _short(str(error))
             retry = Retry(f"The SQL warehouse refuses: {reason}; check {WAREHOUSE} and CAN_USE.")
             raise _Refused(reason, retry, is_free=True) from error
         except (ValueError, OSError) as error:  # OSError: TimeoutError, requests' own
+            if isinstance(error.__cause__, TooManyRequests):  # until the SDK gave it up
+                limited = Retry("The SQL warehouse is asked too often (429).", kind="rate_limited")
+                raise _Refused("", limited, is_free=True) from error
             raise _Refused("", Retry(_away(type(error).__name__))) from error
 
 

@@ -9,6 +9,7 @@ from forebay_apps.orchestrator.announce import Announcer
 from forebay_apps.orchestrator.compute import ComputeCost
 from forebay_apps.orchestrator.daemon import Supervisor
 from forebay_apps.orchestrator.shared import Shared
+from forebay_apps.orchestrator.traces import TraceReader
 from forebay_apps.web.app import Part
 
 
@@ -23,5 +24,6 @@ def add_parts(app: FastAPI, *, with_daemon: bool) -> list[Part]:
     state.compute = ComputeCost.of(state.variables, state.connections, state.hub.changed_elsewhere)
     state.reports = Shared(state.hub)
     announcer = Announcer.of(state.variables, state.connections)
+    traces = TraceReader.of(state.variables, state.connections)
     state.daemon = Supervisor(state.variables) if with_daemon else None
-    return [part for part in (announcer, state.daemon) if part]
+    return [part for part in (announcer, traces, state.daemon) if part]

@@ -14,6 +14,7 @@ from forebay.rows import Document, TaskDetail
 from forebay_apps.orchestrator.acts import ACTS, ENDED, Act
 from forebay_apps.orchestrator.shown import Shown, shown
 from forebay_apps.orchestrator.timeline import amount, moment, spans
+from forebay_apps.orchestrator.traces import STATES as TRACE_STATES
 from forebay_apps.web import formats
 from forebay_apps.web.database import Db
 from forebay_apps.web.guard import Admin, Viewer
@@ -60,6 +61,7 @@ def body(request: Request, person: Viewer, db: Db, task_id: Id) -> Response:
         error_rest=_rest(detail.error),
         amount=amount,
         moment_of=moment,
+        trace_states=TRACE_STATES,
         trace_url=lambda call: links.trace(
             call["trace_id"], attempt_id=call["attempt_id"], task_id=task_id
         ),

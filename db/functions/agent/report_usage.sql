@@ -13,9 +13,9 @@ as $function$
 -- Record what an attempt's model calls used, at any time, once per source and call id.
 --
 -- p_usage is an object or an array of them: call_id (required), source (agent or trace), model, input_tokens,
--- output_tokens, cached_tokens (part of the input), pages, cost_usd, started_at, latency_ms, trace_id. A missing number is
--- unknown, not zero. The same call again: the first numbers win, unknown ones are filled. A call that may_call let go is
--- closed, and its charge replaced by what it used.
+-- output_tokens, cached_tokens (part of the input), pages, cost_usd, list_usd (counts where no price is registered),
+-- started_at, latency_ms, trace_id. A missing number is unknown, not zero. The same call again: the first numbers win,
+-- unknown ones are filled. A call that may_call let go is closed, and its charge replaced by what it used.
 --
 -- Returns    how many calls were new or filled
 -- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.tasks, forebay.attempt_calls, forebay.quota_settlements,

@@ -17,7 +17,10 @@ select to_jsonb(shown) from (
         forebay._usage_source(p_attempt.attempt_id) as usage_source, p_attempt.cost_usd,
         p_attempt.is_cost_known, p_attempt.compute_usd, p_attempt.is_compute_final,
         extract(epoch from p_attempt.held_up) as held_up_seconds,
-        p_attempt.started_at, p_attempt.reported_at, p_attempt.finished_at
+        p_attempt.started_at, p_attempt.reported_at, p_attempt.finished_at,
+        (
+            select forebay._trace_state(t) from forebay.attempt_traces as t where t.attempt_id = p_attempt.attempt_id
+        ) as trace_state
 ) as shown;
 $function$;
 

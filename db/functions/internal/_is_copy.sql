@@ -5,10 +5,11 @@ create or replace function forebay._is_copy(p_installation forebay.installation)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Whether this database is a branch, or a copy that was restored in another cluster than it was installed in.
+-- Whether this database is a branch, or a copy elsewhere than where it was installed: in another cluster, or not at home.
 begin
-    return p_installation.is_branch or p_installation.system_identifier <> forebay._cluster();
+    return p_installation.is_branch or p_installation.system_identifier <> forebay._cluster()
+        or not forebay._is_here(p_installation.home);
 end;
 $function$;
 
-comment on function forebay._is_copy is 'Whether this database is a branch, or a copy that was restored in another cluster than it was installed in.';
+comment on function forebay._is_copy is 'Whether this database is a branch, or a copy elsewhere than where it was installed: in another cluster, or not at home.';

@@ -5,13 +5,14 @@ create or replace function forebay._may_dispatch()
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Whether tasks may start here: in what was installed, and in a copy that an operator opened in this cluster.
+-- Whether tasks may start here: in what was installed, and in a copy that an operator opened in this place.
 begin
     return (
-        select not forebay._is_copy(i) or coalesce(i.opened_in = forebay._cluster(), false)
+        select not forebay._is_copy(i)
+            or coalesce(i.opened_in = forebay._cluster(), false) and forebay._is_here(i.opened_home)
         from forebay.installation as i
     );
 end;
 $function$;
 
-comment on function forebay._may_dispatch is 'Whether tasks may start here: in what was installed, and in a copy that an operator opened in this cluster.';
+comment on function forebay._may_dispatch is 'Whether tasks may start here: in what was installed, and in a copy that an operator opened in this place.';

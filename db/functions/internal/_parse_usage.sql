@@ -23,6 +23,7 @@ begin
     v_call.cached_tokens := forebay._json_integer(p_usage, 'cached_tokens', 0, 1000000000000);
     v_call.pages := forebay._json_number(p_usage, 'pages');
     v_call.cost_usd := forebay._json_number(p_usage, 'cost_usd');
+    v_call.list_usd := forebay._json_number(p_usage, 'list_usd');
     v_call.started_at := forebay._json_time(p_usage, 'started_at');
     v_latency := forebay._json_number(p_usage, 'latency_ms');
     v_call.trace_id := forebay._json_name(p_usage, 'trace_id', 500);
@@ -32,9 +33,9 @@ begin
     if v_call.source not in ('agent', 'trace') then
         raise exception '"source" must be agent or trace, not "%"', left(v_call.source, 60) using errcode = '22023';
     end if;
-    if v_call.cost_usd not between 0 and 1000000000 or v_call.pages not between 0 and 1000000000
-        or v_latency not between 0 and 1000000000000 then
-        raise exception '"cost_usd" and "pages" must be from 0 to 10^9, and "latency_ms" from 0 to 10^12'
+    if v_call.cost_usd not between 0 and 1000000000 or v_call.list_usd not between 0 and 1000000000
+        or v_call.pages not between 0 and 1000000000 or v_latency not between 0 and 1000000000000 then
+        raise exception '"cost_usd", "list_usd" and "pages" must be from 0 to 10^9, and "latency_ms" from 0 to 10^12'
             using errcode = '22023';
     end if;
     v_call.latency_ms := round(v_latency)::bigint;

@@ -5,14 +5,23 @@ create or replace function forebay.open_installation(p_reason text default null,
     security definer
     set search_path = pg_catalog, pg_temp
 as $function$
--- Let a branch or a restored copy dispatch in this cluster. It stays marked as a branch; its tasks run here as well as where they came from.
+-- Let a branch or a restored copy dispatch in this place. It stays marked as a branch; its tasks run here as well as where they came from.
 --
 -- Writes     forebay.installation, forebay.audit_log
+-- Errors     QF406  the branch is not finished: not everything in it is masked
 -- Called by  forebay_operator
+declare
+    v_installation forebay.installation;
 begin
-    update forebay.installation as i set opened_in = forebay._cluster() where forebay._is_copy(i);
+    select i.* into v_installation from forebay.installation as i for no key update;
+    if v_installation.branch_name is not null and v_installation.masked_at is null then
+        raise exception 'the branch "%" is not finished: not everything in it is masked', v_installation.branch_name
+            using errcode = 'QF406', hint = 'Delete it and create it anew, or call forebay.mask_data() until it is complete.';
+    end if;
+    update forebay.installation as i set opened_in = forebay._cluster(), opened_home = forebay._here()
+    where forebay._is_copy(i);
     perform forebay._audit('open_installation', null, null, p_reason, p_actor);
 end;
 $function$;
 
-comment on function forebay.open_installation is 'Let a branch or a restored copy dispatch in this cluster. It stays marked as a branch; its tasks run here as well as where they came from.';
+comment on function forebay.open_installation is 'Let a branch or a restored copy dispatch in this place. It stays marked as a branch; its tasks run here as well as where they came from.';

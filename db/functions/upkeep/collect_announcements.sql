@@ -13,7 +13,8 @@ as $function$
 -- Told once each, when it begins: agent.paused, waiting.too_long (the oldest task of an agent waits for longer than
 -- p_oldest_waiting), spend_cap.reached (of an agent or a customer, on a day) and batch.done (each time a batch gets done).
 -- Pauses that a provider asks for within 5 minutes of one another are told as one. What is not called sent within a minute is
--- handed out again, to whoever asks; so the receiver has to know it by its id.
+-- handed out again, to whoever asks; so the receiver has to know it by its id. In a copy that nobody has opened there is nothing
+-- to tell.
 --
 -- Returns    one row an announcement, oldest first
 -- Writes     forebay.announcements, forebay.announcement_marks
@@ -29,6 +30,9 @@ begin
     end if;
     perform forebay._require_between(p_limit, 'p_limit', 1, 1000);
     perform forebay._require_read_committed('collect_announcements');
+    if not forebay._may_dispatch() then
+        return;
+    end if;
     perform forebay._note_announcements(forebay._exact(p_oldest_waiting));
     v_now := forebay._now();
     return query

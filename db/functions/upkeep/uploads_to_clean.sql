@@ -9,7 +9,7 @@ as $function$
 --
 -- A file that was not submitted within p_older_than is dropped by this call, so that nobody can submit it any more; commit,
 -- remove it, and call uploads_cleaned. Until then it comes again. Of a task that ended so long ago what is left beside its
--- document may go; the document stays.
+-- document may go; the document stays. In a copy that nobody has opened nothing may go: the files are the original's.
 --
 -- Returns    one row an upload, at most p_limit of each kind, the oldest first; what is file or leftovers
 -- Writes     forebay.uploads
@@ -24,6 +24,9 @@ begin
         raise exception 'p_older_than must not be null or negative' using errcode = '22023';
     end if;
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
+    if not forebay._may_dispatch() then
+        return;
+    end if;
     return query
     with stale as (
         select u.upload_id, u.opened_at from forebay.uploads as u

@@ -16,7 +16,9 @@ as $function$
 -- Say where the figures of cost_summary come from: by source, and by how it knows; p_from and p_to as there.
 --
 -- llm: source is agent or trace, whichever counts for an attempt; the basis of a call is reported (its cost was told with
--- it), price (the registered price of its model), or unknown. compute: source is that of the records, such as billing or
+-- it), price (the registered price of its model), list_price (what MLflow makes of it, of a model without a registered
+-- price), or unknown. trace: the basis of an attempt is how far the search for its traces is: found, partial, awaited or
+-- missing. compute: source is that of the records, such as billing or
 -- local; the basis of an attempt is final or provisional. Attempts without a cost have source null: running, awaited (its
 -- bill may still come), or unknown; one whose run a bill should have told of by now, and has not, is not_attributable.
 --
@@ -39,7 +41,12 @@ begin
     ), calls as (
         select
             u.attempt_id, u.source, u.usd,
-            case when u.cost_usd is not null then 'reported' when u.usd is not null then 'price' else 'unknown' end as basis
+            case
+                when u.cost_usd is not null then 'reported'
+                when u.usd = u.list_usd then 'list_price'
+                when u.usd is not null then 'price'
+                else 'unknown'
+            end as basis
         from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
         union all
         select a.attempt_id, null, null, case when a.finished_at is null then 'running' else 'unknown' end
@@ -66,15 +73,23 @@ begin
             from forebay.compute_usage as u
             where u.attempt_id = a.attempt_id
         ) as told
+    ), parts as (
+        select 'llm' as part, c.source, c.basis, count(distinct c.attempt_id) as attempts, sum(c.usd) as usd
+        from calls as c
+        group by c.source, c.basis
+        union all
+        select 'trace', 'mlflow', forebay._trace_state(t), count(*), null
+        from attempts as a
+        inner join forebay.attempt_traces as t on t.attempt_id = a.attempt_id
+        group by forebay._trace_state(t)
+        union all
+        select 'compute', m.source, m.basis, count(*), sum(m.usd)
+        from machines as m
+        group by m.source, m.basis
     )
-    select 'llm', c.source, c.basis, count(distinct c.attempt_id), sum(c.usd)
-    from calls as c
-    group by c.source, c.basis
-    union all
-    select 'compute', m.source, m.basis, count(*), sum(m.usd)
-    from machines as m
-    group by m.source, m.basis
-    order by 1 desc, 2, 3;
+    select p.part, p.source, p.basis, p.attempts, p.usd
+    from parts as p
+    order by array_position(array['llm', 'trace', 'compute'], p.part), p.source, p.basis;
 end;
 $function$;
 

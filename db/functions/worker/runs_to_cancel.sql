@@ -8,6 +8,7 @@ as $function$
 -- List runs outside the driver whose attempt was ended from outside, and that were not seen to end yet.
 --
 -- A run is handed out at most once in ten seconds, to whoever asks first, until observe_run or a report shows its end.
+-- In a copy that nobody has opened it names none: they are the original's.
 --
 -- Returns    one row a run
 -- Writes     forebay.task_attempts.stop_asked_at
@@ -19,6 +20,9 @@ declare
 begin
     perform forebay._require_worker(p_worker);
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
+    if not forebay._may_dispatch() then
+        return;
+    end if;
     return query
     with due as (
         select a.attempt_id

@@ -1,4 +1,4 @@
-"""What upkeep calls (role forebay_upkeep): sweeps, clean-ups, announcements, compute costs."""
+"""What upkeep calls (role forebay_upkeep): sweeps, clean-ups, announcements, costs, branches."""
 
 # mypy: disable-error-code="empty-body"
 
@@ -8,14 +8,31 @@ from uuid import UUID
 
 from forebay.calls._call import AnyConnection, Integer, JsonList, stored
 from forebay.calls.worker import sweep
-from forebay.rows import Announcement, AttemptToCost, BillReading, RunToBill, UploadToClean
+from forebay.rows import (
+    Announcement,
+    AttemptToCost,
+    AttemptToTrace,
+    BillReading,
+    BranchState,
+    Clone,
+    MaskState,
+    RunToBill,
+    UploadToClean,
+)
 
 __all__ = [
     "announcement_sent",
     "attempts_to_cost",
+    "attempts_to_trace",
     "begin_bill",
+    "begin_branch",
+    "branch_state",
     "collect_announcements",
+    "list_clones",
+    "mask_data",
+    "prepare_branch",
     "record_compute_usage",
+    "record_traces",
     "runs_to_bill",
     "sweep",
     "uploads_cleaned",
@@ -88,6 +105,31 @@ def record_compute_usage(
 
 
 @stored
+def attempts_to_trace(connection: AnyConnection, *, limit: Integer = 100) -> list[AttemptToTrace]:
+    """Hand out ended attempts whose traces are to be looked for now, in the order they are due.
+
+    Commit, look, then call `record_traces` for each; without that it comes again in two minutes.
+    """
+
+
+@stored
+def record_traces(
+    connection: AnyConnection,
+    *,
+    attempt_id: int,
+    calls: JsonList,
+    traces: Integer = 0,
+    is_whole: bool = False,
+    rollups: Sequence[str] | None = None,
+) -> str:
+    """Record what a look found; returns found, partial, awaited, or missing: nobody looks again.
+
+    Calls are as `report_usage` takes them, `rollups` the ids of those that are only sums of others.
+    Raises UnknownAttemptError.
+    """
+
+
+@stored
 def collect_announcements(
     connection: AnyConnection,
     *,
@@ -105,3 +147,40 @@ def announcement_sent(
     connection: AnyConnection, *, announcement_id: UUID, error: str | None = None
 ) -> str:
     """Say that one was sent, or why not; returns sent, waiting, given_up or unknown."""
+
+
+@stored
+def prepare_branch(connection: AnyConnection, *, name: str, actor: str | None = None) -> UUID:
+    """Note where this database is at home, before a copy is made of it; return its id.
+
+    The copy then dispatches nothing from its first moment on.
+    """
+
+
+@stored
+def begin_branch(connection: AnyConnection, *, name: str, actor: str | None = None) -> BranchState:
+    """Make a copy a branch of its own; one that was begun stays as it is.
+
+    Its agents are paused, and what was running goes on only where it came from. Raises
+    NotABranchError in what is no copy.
+    """
+
+
+@stored
+def branch_state(connection: AnyConnection) -> BranchState:
+    """Return whether this database is a branch, of what, and whether it is finished; one row."""
+
+
+@stored
+def mask_data(
+    connection: AnyConnection, *, limit: Integer = 5000, force: bool = False
+) -> MaskState:
+    """Blank the next rows for good: call it, and commit, until `is_complete`.
+
+    Raises NotABranchError in what is no branch, or is open, unless force is true.
+    """
+
+
+@stored
+def list_clones(connection: AnyConnection, *, mark: str) -> list[Clone]:
+    """Return the databases of this server whose names begin so, by name."""

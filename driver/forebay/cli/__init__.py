@@ -18,8 +18,10 @@ from forebay.cli import (
     acts,
     agent,
     batch,
+    branch,
     cost,
     customer,
+    databricks,
     db,
     demo,
     drill,
@@ -34,6 +36,7 @@ from forebay.cli import (
     submit,
     tasks,
     user,
+    workspace_server,
 )
 from forebay.cli.errors import sentence
 
@@ -72,9 +75,14 @@ app.command(rich_help_panel=AGENTS)(demo.demo)
 app.command(rich_help_panel=AGENTS, context_settings=model_server.PASS_ON)(
     model_server.model_server
 )
+app.command(rich_help_panel=AGENTS, context_settings=workspace_server.PASS_ON)(
+    workspace_server.workspace_server
+)
+app.add_typer(databricks.app, name="databricks", rich_help_panel=DATABASE)
 app.add_typer(drill.app, name="drill", rich_help_panel=AGENTS)
 app.add_typer(db.app, name="db", rich_help_panel=DATABASE)
 app.add_typer(pg.app, name="pg", rich_help_panel=DATABASE)
+app.add_typer(branch.app, name="branch", rich_help_panel=DATABASE)
 app.command(rich_help_panel=DATABASE, context_settings=psql.PASS_ON)(psql.psql)
 
 

@@ -12,7 +12,6 @@ import typer
 
 from forebay.cli import output, words
 from forebay.cli.database import connect
-from forebay.cli.errors import Refused
 from forebay.cli.options import Dsn, Json, duration_option, parse_status, parse_time
 
 if TYPE_CHECKING:
@@ -162,24 +161,13 @@ def shared(from_: From = None, to: To = None, dsn: Dsn = None, as_json: Json = F
 
 @app.command()
 def refresh(dsn: Dsn = None, as_json: Json = False) -> None:
-    """Read the Databricks workspace's bill through FOREBAY_WAREHOUSE_ID, as the dashboard does."""
+    """Read the Databricks workspace's bill through FOREBAY_WAREHOUSE_ID, and the traces of
+    FOREBAY_MLFLOW_EXPERIMENT, as the dashboard does."""
     import os
 
-    from forebay.extras import has
+    from forebay.cli.refreshing import refresh_costs
 
-    if not has("databricks"):
-        raise Refused("Install the extra databricks: pip install 'forebay[databricks]'.")
-    from forebay.databricks.bill import Bill
-    from forebay.databricks.bill_settings import WAREHOUSE, BillSettings
-    from forebay.databricks.billing import refresh_billing
-
-    settings = BillSettings.read(os.environ)
-    if settings is None:
-        raise Refused(f"{WAREHOUSE} is not set: it names the SQL warehouse that reads the bill.")
-    bill = Bill.of(settings)
-    with connect(dsn) as conn:
-        done = refresh_billing(conn, bill)
-    output.print_row(done, REFRESHED, as_json)
+    refresh_costs(dsn, os.environ, as_json)
 
 
 def _filters(
@@ -276,7 +264,9 @@ def _provisional(row: CostSummary) -> str:
     return "nothing will change" if row.is_final else f"{words.usd(row.provisional_usd)} of compute"
 
 
-def _known_usd(row: CostSource) -> str:
+def _known_usd(row: CostSource) -> str | None:
+    if row.part == "trace":
+        return None
     return "unknown" if row.usd is None else str(words.usd(row.usd))
 
 
@@ -337,9 +327,4 @@ SHARED: output.Columns = {
     "final": lambda row: "yes" if row.is_final else "no",
     "from": "from_at",
     "to": "to_at",
-}
-REFRESHED: output.Columns = {
-    "runs": "runs",
-    "records": "records",
-    "without a price": lambda row: ", ".join(sorted(row.unpriced_skus)),
 }

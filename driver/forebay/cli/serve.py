@@ -72,12 +72,13 @@ def _serve(
     create_app: Callable[[Mapping[str, str]], FastAPI], host: str, port: int, dsn: str | None
 ) -> None:
     from forebay import logs
+    from forebay.databricks import secrets
     from forebay.memberships import lacking
     from forebay.pool import Database
     from forebay.settings import DATABASE_URL, Settings
     from forebay_apps.serve import listening, serve
 
-    variables = os.environ | {DATABASE_URL: find_dsn(dsn)}
+    variables = secrets.resolved(os.environ | {DATABASE_URL: find_dsn(dsn)})
     settings = Settings.read(variables)
     logs.configure(settings.log_level)
     made = create_app(variables)
@@ -86,4 +87,16 @@ def _serve(
     database.check(patience=PATIENCE)
     if said := lacking(database, made.state.site.roles):
         raise Refused(said)
+    _look_around(made.state.site.name, variables)
     serve(made, at)
+
+
+def _look_around(part: str, variables: Mapping[str, str]) -> None:
+    """Within a Databricks app, log beside the serving what the app lacks in its workspace."""
+    from forebay.extras import has
+
+    if not variables.get("DATABRICKS_APP_NAME") or not has("databricks"):
+        return
+    from forebay.databricks.doctor import watch_start
+
+    watch_start("orchestrator" if part == "orchestrator" else "intake", variables)

@@ -92,6 +92,6 @@ def _client(**options: str) -> WorkspaceClient:
         from forebay.databricks.client import workspace_client
     except ModuleNotFoundError:
         raise SettingError(
-            "The package databricks-sdk is missing: install it with pip install forebay[databricks]."
+            "The package databricks-sdk is missing: run pip install 'forebay[databricks]'."
         ) from None
     return workspace_client(http_seconds=HTTP_SECONDS, retry_seconds=RETRY_SECONDS, **options)

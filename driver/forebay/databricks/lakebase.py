@@ -104,6 +104,11 @@ class Lakebase:
         self._logins = Logins(self._log_in)
 
     @property
+    def branch(self) -> str:
+        """Return the branch, or instances/NAME: connections say it, so that a copy knows itself."""
+        return self._address.place.partition("/endpoints/")[0]
+
+    @property
     def life(self) -> float | None:
         """Return how long its credentials last, in seconds; None until there was one."""
         return self._logins.life

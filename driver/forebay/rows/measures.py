@@ -99,6 +99,21 @@ class AttemptToCost:
 
 
 @dataclass(frozen=True, slots=True)
+class AttemptToTrace:
+    """A row of `attempts_to_trace`: an ended attempt whose traces are to be looked for.
+
+    They have `launch_key` as their tag `forebay.launch_key`; `trace_id` is what it told itself.
+    """
+
+    attempt_id: int
+    task_id: int
+    launch_key: str
+    trace_id: str | None
+    started_at: datetime
+    finished_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class BillReading:
     """The row of `begin_bill`: rows that came on that day (UTC) or later are to be read.
 
@@ -166,7 +181,7 @@ class CostSummary:
 
 @dataclass(frozen=True, slots=True)
 class CostSource:
-    """A row of `cost_sources`: how much of a part (llm, compute) which source told, and how.
+    """A row of `cost_sources`: how much of a part (llm, trace, compute) which source told, and how.
 
     `usd` is None where it is unknown.
     """

@@ -70,6 +70,7 @@ class Storage(Protocol):
 
         On Linux the path leads to the file that was opened, whatever gets its name meanwhile, and
         is good for other processes of the same user; elsewhere it is the file's own name. Raises
-        StorageError at the end of the block if the file was written to meanwhile.
+        StorageError at the end of the block if the file was written to meanwhile, in a Volume also
+        if it was replaced.
         """
         ...

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import posixpath
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -46,8 +47,14 @@ HTTP_SECONDS = 30
 AT_ONCE = 2
 """Parts of a large file that are sent at a time: they take 70 MB of memory in all."""
 
+UPLOADS_AT_ONCE = 4
+"""Files that a process sends at a time; of more the others wait, spooled on disk."""
+
 LONGEST_PART = 255
 """Bytes that a part of a name may have, as in a folder."""
+
+
+_turns = threading.BoundedSemaphore(UPLOADS_AT_ONCE)
 
 
 class Version(NamedTuple):
@@ -239,8 +246,9 @@ class VolumeStorage:
                 return
 
     def _upload(self, path: str, spool: BinaryIO, *, replace: bool) -> None:
-        spool.seek(0)
-        self._files.upload(path, spool, overwrite=replace, parallelism=AT_ONCE)
+        with _turns:
+            spool.seek(0)
+            self._files.upload(path, spool, overwrite=replace, parallelism=AT_ONCE)
 
     def _make_folder(self, name: str, path: str) -> None:
         """Make a folder and those above it: a Volume makes them itself, as far as is known."""
@@ -264,16 +272,21 @@ class VolumeStorage:
         return "ours" if is_ours else "another"
 
     def _walk(self, folder: str, prefix: str = "") -> Iterator[tuple[str, DirectoryEntry]]:
-        """Yield the files below a folder, "" for the root, whose names begin with `prefix`."""
+        """Yield the files below a folder, "" for the root, whose names begin with `prefix`.
+
+        Of the prefix only its last part, which may be the beginning of one, leads below `folder`.
+        """
         waiting = [folder]
         while waiting:
             folder = waiting.pop()
             for entry in self._entries(folder):
                 name = f"{folder}/{entry.name}" if folder else entry.name or ""
-                if not entry.is_directory and name.startswith(prefix):
-                    yield name, entry
-                if entry.is_directory and f"{name}/".startswith(prefix[: len(name) + 1]):
+                if not name.startswith(prefix):
+                    continue
+                if entry.is_directory:
                     waiting.append(name)
+                else:
+                    yield name, entry
 
     def _entries(self, folder: str) -> Iterator[DirectoryEntry]:
         path = f"{self.root}/{folder}" if folder else self.root

@@ -57,11 +57,13 @@ class Files(Area):
     """Files of Volumes: `add_volume("main.docs.inbox", folder)` keeps those of one in a folder.
 
     Principals need READ_VOLUME and WRITE_VOLUME on `volumes/main.docs.inbox`. The next
-    `short_lived` presigned URLs have expired when they are used.
+    `short_lived` presigned URLs have expired when they are used. An upload makes the folders above
+    it, as it is known to do, unless `makes_folders` is false.
     """
 
     def __init__(self, workspace: Workspace) -> None:
         self.presigned: Presigned = "multipart"
+        self.makes_folders = True
         self.short_lived = 0
         self.sessions: dict[str, Session] = {}
         self._workspace = workspace
@@ -91,7 +93,7 @@ class Files(Area):
 
     @route("PUT", "/api/2.0/fs/files/{path...}")
     def put_file(self, request: Request) -> Answer:
-        place = self._allowed(request, "WRITE_VOLUME")
+        place = self._target(request)
         if "content-length" not in request.headers:
             raise ApiError(411, "BAD_REQUEST", "Content-Length is required.")
         overwrite = _overwrite(request)
@@ -111,7 +113,7 @@ class Files(Area):
 
     @route("POST", "/api/2.0/fs/files/{path...}")
     def upload_in_parts(self, request: Request) -> Any:
-        place = self._allowed(request, "WRITE_VOLUME")
+        place = self._target(request)
         match request.query.get("action"):
             case "initiate-upload":
                 return self._initiate(place, overwrite=_overwrite(request))
@@ -235,6 +237,13 @@ class Files(Area):
     def _allowed(self, request: Request, level: str) -> Place:
         place = self._place(request.params["path"])
         self._check(request, place, level)
+        return place
+
+    def _target(self, request: Request) -> Place:
+        """Return where an upload goes."""
+        place = self._allowed(request, "WRITE_VOLUME")
+        if not self.makes_folders and not place.path.parent.is_dir():
+            raise ApiError(404, "NOT_FOUND", "The parent directory is not found.")
         return place
 
     def _check(self, request: Request, place: Place, level: str) -> None:

@@ -17,6 +17,7 @@ __all__ = ["ENDED", "Job", "JobRun", "Jobs", "command"]
 
 LONGEST_TOKEN = 64
 LARGEST_PAGE = 24
+CREATOR = "ada@example.com"
 PRINCIPALS = ("user_name", "service_principal_name", "group_name")
 
 
@@ -263,7 +264,13 @@ class Jobs(Area):
             "queue": {"enabled": job.is_queueing},
             "parameters": parameters,
         }
-        return {"job_id": job.job_id, "settings": settings | job.settings}
+        run_as = next(iter((job.settings.get("run_as") or {"user_name": CREATOR}).values()))
+        return {
+            "job_id": job.job_id,
+            "creator_user_name": CREATOR,
+            "run_as_user_name": run_as,
+            "settings": settings | job.settings,
+        }
 
     def _run(self, request: Request, level: str, word: str, *, is_task: bool = False) -> JobRun:
         asked = request.query.get("run_id") or request.json().get("run_id")

@@ -1,0 +1,61 @@
+create or replace function forebay._admit_principal(p_name text, p_kind text, p_roles text[])
+    returns text[]
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Give a principal of the workspace its login in this database of Lakebase, and make it a member of callers' roles.
+--
+-- p_kind is SERVICE_PRINCIPAL, USER or GROUP; p_roles are names such as forebay_agent. What is there already is left as it is, and no role is taken away.
+-- Whoever installed the schema calls it: its login was made through OAuth, and it may create roles and has the admin option on ours.
+--
+-- Returns    what was missing until now: the principal's own name if its login was, and the roles that it became a member of
+-- Errors     22023  a name is empty, a kind or a role is unknown
+--            42501  the login may not act as forebay_owner, or may not create roles
+--            58P01  there is no extension databricks_auth: this is no database of Lakebase
+declare
+    v_callers constant text[] := array[
+        'forebay_submitter', 'forebay_worker', 'forebay_agent', 'forebay_operator', 'forebay_viewer', 'forebay_reader', 'forebay_upkeep'
+    ];
+    v_given  text[] := '{}';
+    v_schema name;
+    v_role   text;
+    -- Who made a role in PostgreSQL 16 or newer has its admin option, and may not act as it by that.
+    v_kind   constant text := case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end;
+begin
+    perform forebay._require_owner();
+    if coalesce(p_name, '') = '' then
+        raise exception 'p_name must not be empty' using errcode = '22023';
+    end if;
+    if p_kind is null or p_kind not in ('SERVICE_PRINCIPAL', 'USER', 'GROUP') then
+        raise exception 'p_kind must be SERVICE_PRINCIPAL, USER or GROUP' using errcode = '22023';
+    end if;
+    if p_roles is null or not p_roles <@ v_callers then
+        raise exception 'p_roles must be callers'' roles such as forebay_agent' using errcode = '22023';
+    end if;
+
+    if not exists (select from pg_roles as r where r.rolname = p_name) then
+        if not exists (select from pg_proc as p where p.proname = 'databricks_create_role') then
+            create extension if not exists databricks_auth with schema public;
+        end if;
+        select n.nspname into strict v_schema
+        from pg_proc as p inner join pg_namespace as n on n.oid = p.pronamespace
+        where p.proname = 'databricks_create_role'
+        order by n.nspname
+        limit 1;
+        execute format('select %I.databricks_create_role($1, $2)', v_schema) using p_name, p_kind;
+        v_given := array[p_name];
+    end if;
+    foreach v_role in array p_roles loop
+        if not pg_has_role(p_name, v_role, v_kind) then
+            execute format('grant %I to %I', v_role, p_name);
+            v_given := v_given || v_role;
+        end if;
+    end loop;
+    return v_given;
+end;
+$function$;
+
+comment on function forebay._admit_principal is
+'Give a principal of the workspace its login in this database of Lakebase, and make it a member of callers'' roles.';

@@ -1,0 +1,34 @@
+create or replace function forebay.prepare_branch(p_name text, p_actor text default null)
+    returns uuid
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Note, before a branch is made of this database, where this one is at home: the copy then knows from its first moment that it is one.
+--
+-- Returns    the installation_id, which the copy has too until begin_branch
+-- Writes     forebay.installation, forebay.audit_log
+-- Errors     22023  p_name is null, empty or longer than 200 characters
+--            42501  the login may not act as forebay_owner
+-- Called by  forebay_upkeep
+declare
+    v_id uuid;
+begin
+    perform forebay._require_owner();
+    if p_name is null or char_length(p_name) not between 1 and 200 then
+        raise exception 'p_name must have 1 to 200 characters' using errcode = '22023';
+    end if;
+    update forebay.installation as i set home = forebay._here()
+    where not forebay._is_copy(i) and (i.home is null or strpos(i.home, ' ') = 0);
+    update forebay.installation as i set opened_home = forebay._here()
+    where i.opened_in = forebay._cluster() and forebay._is_here(i.opened_home)
+        and (i.opened_home is null or strpos(i.opened_home, ' ') = 0);
+    perform forebay._audit('create_branch', null, null, null, p_actor, jsonb_build_object('name', p_name));
+    select i.installation_id into v_id from forebay.installation as i;
+    return v_id;
+end;
+$function$;
+
+comment on function forebay.prepare_branch is
+'Note, before a branch is made of this database, where this one is at home: the copy then knows from its first moment that it is one.';

@@ -1,0 +1,160 @@
+"""The traces of an attempt in MLflow, through a client of it: searched by tag, read one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import mlflow
+from mlflow import MlflowClient
+from mlflow.entities import Span
+from mlflow.exceptions import MlflowException
+
+from forebay.errors import TracesError
+from forebay.logs import first_line
+from forebay.rows import AttemptToTrace
+from forebay.settings import text
+from forebay.traces.harvest import FoundTrace
+from forebay.traces.mlflow_settings import EXPERIMENT, LAUNCH_KEY, bound_mlflow, tracking_uri
+from forebay.traces.spans import (
+    COST,
+    FORMAT,
+    MODEL,
+    OWN_CALL,
+    OWN_COST,
+    PAGES,
+    PROVIDER,
+    USAGE,
+    SpanSeen,
+)
+
+PAGE = 20
+MOST_TRACES = 100  # of one attempt that are read
+SLACK = timedelta(days=1)  # by which clocks may differ, and a trace may begin before its attempt
+GONE = ("RESOURCE_DOES_NOT_EXIST", "NOT_FOUND", "ENDPOINT_NOT_FOUND")
+UNREADABLE = ("BAD_REQUEST", "INVALID_PARAMETER_VALUE", "INVALID_STATE")  # also: without spans yet
+ENDED = ("OK", "ERROR")
+READ = (USAGE, COST, MODEL, PROVIDER, FORMAT, OWN_COST, OWN_CALL, PAGES)
+TRACE_ID = re.compile(r"tr-[0-9a-f]{1,64}|trace:/[\w.]{1,300}/[0-9a-f]{1,64}")
+
+
+@dataclass(slots=True)
+class MlflowTraces:
+    """The traces of one experiment. Every request ends some time: see `bound_mlflow`."""
+
+    client: MlflowClient
+    experiment: str
+    _experiment_id: str | None = None
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> MlflowTraces | None:
+        """Return what the settings name; None without an experiment. Asks nobody yet."""
+        experiment = text(environment, EXPERIMENT)
+        if not experiment:
+            return None
+        bound_mlflow()
+        uri = tracking_uri(environment)
+        if uri:
+            mlflow.set_tracking_uri(uri)  # where spans are files, their storage asks for it too
+        with _said_as_one():
+            return cls(MlflowClient(uri), experiment)
+
+    def find(self, attempt: AttemptToTrace) -> list[FoundTrace]:
+        """Return the traces of an attempt, MOST_TRACES at most. Raises TracesError."""
+        with _said_as_one():
+            ids = list(self._search(attempt))
+            told = attempt.trace_id
+            if told and told not in ids and TRACE_ID.fullmatch(told):
+                ids.append(told)
+            return [one for key in ids if (one := self._read(key, attempt.launch_key))]
+
+    def _search(self, attempt: AttemptToTrace) -> Iterator[str]:
+        """Yield the ids of the traces that are tagged as this attempt's."""
+        begins, ends = attempt.started_at - SLACK, attempt.finished_at + SLACK
+        wanted = (
+            f"tags.`{LAUNCH_KEY}` = '{attempt.launch_key}'"
+            f" AND trace.timestamp_ms >= {_ms(begins)} AND trace.timestamp_ms <= {_ms(ends)}"
+        )
+        token: str | None = None
+        for _ in range(MOST_TRACES // PAGE):
+            page = self.client.search_traces(
+                locations=[self._location()],
+                filter_string=wanted,
+                max_results=PAGE,
+                order_by=["timestamp_ms ASC"],
+                page_token=token,
+                include_spans=False,
+            )
+            yield from (trace.info.trace_id for trace in page)
+            token = page.token
+            if not token:
+                break
+
+    def _location(self) -> str:
+        if self._experiment_id is None:
+            experiment = self.client.get_experiment_by_name(self.experiment)
+            if experiment is None:
+                raise TracesError(f"There is no MLflow experiment {self.experiment!r}.")
+            self._experiment_id = str(experiment.experiment_id)
+        return self._experiment_id
+
+    def _read(self, trace_id: str, launch_key: str) -> FoundTrace | None:
+        """Return a trace with its spans; None where it is gone, or another attempt's."""
+        try:
+            trace = self.client.get_trace(trace_id, display=False)
+            if trace.info.tags.get(LAUNCH_KEY, launch_key) != launch_key:
+                return None
+            spans = [_seen(span) for span in trace.data.spans]  # which MLflow reads only now
+        except MlflowException as error:
+            if error.error_code in GONE:
+                return None
+            if error.error_code in UNREADABLE:
+                return FoundTrace(trace_id)
+            raise
+        except OSError:  # a request's error may be a ValueError too
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return FoundTrace(trace_id)  # what is stored there is no trace
+        has_ended = str(getattr(trace.info.state, "value", trace.info.state)) in ENDED
+        is_whole = has_ended and bool(spans) and all(span.ended is not None for span in spans)
+        return FoundTrace(trace_id, spans, is_whole)
+
+
+@contextmanager
+def _said_as_one() -> Iterator[None]:
+    """Raise TracesError for whatever keeps MLflow from answering, login included."""
+    try:
+        yield
+    except TracesError:
+        raise
+    except Exception as error:  # of the SDK, of requests, of a database: MLflow lets all through
+        raise TracesError(f"Traces cannot be read: {first_line(error)}") from error
+
+
+def _seen(span: Span) -> SpanSeen:
+    values = {name: _attribute(span, name) for name in READ}
+    return SpanSeen(
+        span_id=str(span.span_id),
+        parent_id=str(span.parent_id) if span.parent_id else None,
+        kind=str(span.span_type),
+        attributes={name: value for name, value in values.items() if value is not None},
+        name=str(span.name),
+        started=span.start_time_ns,
+        ended=span.end_time_ns or None,
+    )
+
+
+def _attribute(span: Span, name: str) -> Any:
+    """Return what a span has under a name; None where that cannot be read."""
+    try:
+        return span.get_attribute(name)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)

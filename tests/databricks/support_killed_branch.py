@@ -1,0 +1,49 @@
+"""Make a branch called fix of a DSN, and die right after one step of it: DSN STEP."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any
+
+import psycopg
+
+from forebay.branches import Branches
+from forebay.calls import upkeep
+from forebay.clones import Clones
+
+
+def dying(real: Any) -> Any:
+    """Return what does the same, and then ends this process."""
+
+    def die(*args: Any, **named: Any) -> None:
+        real(*args, **named)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return die
+
+
+def main(dsn: str, step: str) -> None:
+    """Have the step be the last one."""
+    if step == "make":
+        Clones.make = dying(Clones.make)  # type: ignore[method-assign]
+    elif step == "vacuum":
+        real = psycopg.Connection.execute
+
+        def execute(self: Any, query: Any, *args: Any, **named: Any) -> Any:
+            if query == "vacuum (analyze)":
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(self, query, *args, **named)
+
+        psycopg.Connection.execute = execute  # type: ignore[method-assign]
+    elif step == "mask_data":
+        mask = upkeep.mask_data
+        upkeep.mask_data = dying(lambda conn: mask(conn, limit=1))
+    else:
+        setattr(upkeep, step, dying(getattr(upkeep, step)))
+    Branches(dsn).create("fix")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,175 @@
+"""Bootstrap: each principal gets its login and the roles of its part, once, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from databricks.support_deployed import PERSON, become, standing
+from forebay.databricks.bootstrap import CALLERS, Part
+from forebay.pool import Database
+from forebay_lab.workspace.deployed import AGENT, DEPLOYER, INTAKE, ORCHESTRATOR, Deployed
+from support.cli import Cli
+from support.server import TestServer
+
+APPS = ("intake", "orchestrator")
+ALL = (
+    *("--orchestrator", "forebay-orchestrator-dev", "--intake", "forebay-intake-dev"),
+    *("--job", "7", "--person", PERSON),
+)
+
+
+@pytest.fixture
+def here(
+    server: TestServer,
+    superuser: psycopg.Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Deployed]:
+    """Serve a workspace, and be who deployed it."""
+    with standing(server, superuser, tmp_path) as deployed:
+        become(monkeypatch, deployed.environment())
+        yield deployed
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Run commands in this process."""
+    return Cli(capsys)
+
+
+def memberships(superuser: psycopg.Connection) -> dict[str, set[str]]:
+    """Return the roles that each login has which bootstrap may make."""
+    rows = superuser.execute(
+        "select r.rolname, array(select g.rolname::text from pg_auth_members as m"
+        " join pg_roles as g on g.oid = m.roleid where m.member = r.oid)"
+        " from pg_roles as r where r.rolname = any (%s)",
+        [[ORCHESTRATOR, INTAKE, AGENT, PERSON]],
+    )
+    return {name: set(roles) for name, roles in rows}
+
+
+def roles_of(part: Part) -> set[str]:
+    """Return the roles that a part is a member of."""
+    return {f"forebay_{caller}" for caller in CALLERS[part]}
+
+
+def test_the_parts_act_as_what_their_programs_need() -> None:
+    """An app has the roles that it asks for at its start; the orchestrator also its daemon's."""
+    sites = {name: import_module(f"forebay_apps.{name}.app").create_app for name in APPS}
+    needed = {
+        name: set(make({"FOREBAY_DATABASE_URL": "postgresql://nowhere/x"}).state.site.roles)
+        for name, make in sites.items()
+    }
+    assert set(CALLERS["intake"]) == needed["intake"]
+    assert set(CALLERS["orchestrator"]) == needed["orchestrator"] | {"worker", "agent"}
+
+
+def test_each_principal_gets_its_login_and_its_roles(
+    here: Deployed, cli: Cli, superuser: psycopg.Connection
+) -> None:
+    """The apps' and the job's are looked up in the workspace; each has its part's roles alone."""
+    done = cli("databricks", "bootstrap", *ALL, "--json")
+    assert done.code == 0, done.err
+    assert [one["is_new"] for one in done.json] == [True] * 4
+    assert memberships(superuser) == {
+        ORCHESTRATOR: roles_of("orchestrator"),
+        INTAKE: roles_of("intake"),
+        AGENT: roles_of("agent"),
+        PERSON: roles_of("person"),
+    }
+
+
+def test_a_second_run_changes_nothing(
+    here: Deployed, cli: Cli, superuser: psycopg.Connection
+) -> None:
+    """Nor does it say that it did."""
+    cli("databricks", "bootstrap", *ALL)
+    before = memberships(superuser)
+    again = cli("databricks", "bootstrap", *ALL, "--json")
+    assert [(one["is_new"], one["granted"]) for one in again.json] == [(False, [])] * 4
+    assert memberships(superuser) == before
+
+
+def test_what_was_taken_away_comes_back(
+    here: Deployed, cli: Cli, superuser: psycopg.Connection
+) -> None:
+    """A login that the bundle made, or that lost a role, gets only what it lacks."""
+    cli("databricks", "bootstrap", *ALL)
+    revoke = sql.SQL("revoke forebay_agent from {} granted by {}")
+    superuser.execute(revoke.format(sql.Identifier(AGENT), sql.Identifier(DEPLOYER)))
+    again = cli("databricks", "bootstrap", "--job", AGENT, "--json")
+    assert [(one["is_new"], one["granted"]) for one in again.json] == [(False, ["forebay_agent"])]
+
+
+def test_the_app_can_then_connect_with_a_credential(here: Deployed, cli: Cli) -> None:
+    """What bootstrap made is what the credential logs in as."""
+    assert cli("databricks", "bootstrap", *ALL).code == 0
+    for part, client_id in (("orchestrator", ORCHESTRATOR), ("intake", INTAKE), ("agent", AGENT)):
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            become(monkeypatch, here.environment(part))
+            with Database(here.url).connect() as connection:
+                assert connection.info.user == client_id
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--orchestrator", "no-such-app"], "does not tell of the app no-such-app"),
+        (["--job", "8"], "does not tell of the job 8"),
+        ([], "Nobody is named"),
+    ],
+)
+def test_who_is_not_there_is_said(
+    here: Deployed, cli: Cli, arguments: list[str], said: str
+) -> None:
+    """Nothing is done, and one sentence says what to do."""
+    refused = cli("databricks", "bootstrap", *arguments)
+    assert refused.code == 1
+    assert said in refused.err
+
+
+def test_whoever_is_logged_in_can_be_let_in_too(here: Deployed, cli: Cli) -> None:
+    """The login is there, since it installed the schema: only roles are granted, if any lacks."""
+    (mine,) = cli("databricks", "bootstrap", "--me", "--json").json
+    assert (mine["part"], mine["principal"], mine["is_new"]) == ("person", DEPLOYER, False)
+
+
+def test_one_that_fails_leaves_nothing_of_the_others(
+    here: Deployed, cli: Cli, superuser: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All or none; a database without the extension is said to be no Lakebase."""
+    superuser.execute("drop function public.databricks_create_role")
+    refused = cli("databricks", "bootstrap", *ALL)
+    assert refused.code == 1
+    assert "no extension databricks_auth" in refused.err
+    assert memberships(superuser) == {}
+
+
+def test_who_did_not_install_the_schema_is_refused(
+    here: Deployed, cli: Cli, superuser: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An app cannot give itself more than it has."""
+    cli("databricks", "bootstrap", *ALL)
+    become(monkeypatch, here.environment("agent"))
+    refused = cli("databricks", "bootstrap", "--job", AGENT)
+    assert refused.code == 1
+    assert "as who ran" in refused.err
+    assert memberships(superuser)[AGENT] == roles_of("agent")
+
+
+@pytest.mark.parametrize(
+    ("kind", "roles"),
+    [("ROBOT", ["forebay_agent"]), ("USER", ["forebay_owner"]), ("USER", ["pg_monitor"])],
+)
+def test_no_other_kind_and_no_other_role_is_given(
+    here: Deployed, db: psycopg.Connection, kind: str, roles: list[str]
+) -> None:
+    """The function gives out callers' roles alone, above all not the owner's."""
+    with pytest.raises(psycopg.errors.InvalidParameterValue):
+        db.execute("select forebay._admit_principal('x@y', %s, %s)", [kind, roles])

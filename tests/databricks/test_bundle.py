@@ -1,0 +1,320 @@
+"""The bundle says what it means: every reference resolves, and permissions stand on both sides."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from databricks.support_bundle import GIVEN, ROOT, Tree, files, joined, leaves, references
+from forebay_lab.workspace import deployed as stand_in
+from forebay_lab.workspace.jobs import Job
+
+SCHEMA = "FOREBAY_BUNDLE_SCHEMA"
+TARGETS = ("dev", "prod")
+DOCS = ROOT / "docs"
+
+BUILT_IN = {"bundle.target", "workspace.current_user.userName"}
+IDENTITIES = {"id", "name", "service_principal_client_id"}
+APART = {"permissions", "grants"}
+"""What is applied once the object is there, so that it may refer to what the object is for."""
+
+LIMITS = {
+    "apps": (r"[a-z][a-z0-9-]{1,29}", "name"),
+    "postgres_projects": (r"[a-z][a-z0-9-]{0,62}", "project_id"),
+    "postgres_branches": (r"[a-z][a-z0-9-]{0,62}", "branch_id"),
+    "postgres_endpoints": (r"[a-z][a-z0-9-]{0,62}", "endpoint_id"),
+    "postgres_databases": (r"[a-z][a-z0-9-]{0,62}", "database_id"),
+    "postgres_roles": (r"[a-z][a-z0-9-]{3,62}", "role_id"),
+    "jobs": (r".{1,100}", "name"),
+    "secret_scopes": (r"[\w.@-]{1,128}", "name"),
+    "volumes": (r"[a-z][a-z0-9_]{0,254}", "name"),
+    "schemas": (r"[a-z][a-z0-9_]{0,254}", "name"),
+    "sql_warehouses": (r".{1,100}", "name"),
+    "experiments": (r"/Shared/[\w-]+", "name"),
+}
+"""The ids and names that the workspace takes, by kind."""
+
+
+@pytest.fixture(params=TARGETS)
+def resources(request: pytest.FixtureRequest) -> Tree:
+    """Return the resources as a target has them."""
+    found: Tree = joined(request.param)["resources"]
+    return found
+
+
+@pytest.mark.skipif(not os.environ.get(SCHEMA), reason=f"{SCHEMA} names no schema of bundles")
+@pytest.mark.parametrize("name", files())
+def test_each_file_is_as_the_schema_of_bundles_says(name: str) -> None:
+    """`databricks bundle schema` prints it; its patterns have \\p{L}, which Python has not."""
+    text = Path(os.environ[SCHEMA]).read_text()
+    text = text.replace(r"[\\p{L}\\p{N}]", "[a-zA-Z0-9]").replace(r"\\p{L}", "[a-zA-Z]")
+    schema = json.loads(text)
+    if name != "databricks.yml":
+        schema.pop("required", None)
+    jsonschema.validate(files()[name], schema)
+
+
+def test_all_files_are_read() -> None:
+    """What follows looks at a whole bundle, not at an empty one."""
+    assert len(list(leaves(joined()["resources"]))) > 150
+
+
+def test_every_reference_resolves() -> None:
+    """${var…} is declared and used, ${resources…} names a resource and something it has."""
+    whole = joined()
+    used = {name for _, name in references(whole)}
+    assert {f"var.{name}" for name in whole["variables"]} == {n for n in used if n[:4] == "var."}
+    for name in used:
+        kind, *rest = name.split(".")
+        if kind == "resources":
+            group, key, field = rest
+            assert field in IDENTITIES | whole["resources"][group][key].keys(), name
+            assert field != "service_principal_client_id" or group == "apps", name
+        elif kind != "var":
+            assert name in BUILT_IN, name
+
+
+def test_a_target_leaves_nothing_open(resources: Tree) -> None:
+    """With what a deploy is told, only what the workspace makes is not known yet."""
+    left = {name for _, name in references(resources)}
+    assert {name.split(".")[0] for name in left} == {"resources"}
+
+
+def test_no_resource_needs_itself() -> None:
+    """There is an order in which all can be made; permissions come after their object."""
+    graph: dict[str, set[str]] = {}
+    for path, name in references(joined()["resources"]):
+        group, key, *inner = map(str, path)
+        apart = f".{inner[0]}" if inner[0] in APART else ""
+        needs = {".".join(name.split(".")[1:3])} if name.startswith("resources.") else set()
+        graph.setdefault(f"{group}.{key}{apart}", set()).update(needs)
+        if apart:
+            graph[f"{group}.{key}{apart}"].add(f"{group}.{key}")
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"in a circle: {error.args[1]}")
+
+
+def test_names_are_within_limits(resources: Tree) -> None:
+    """Each kind of thing is named as the workspace takes it."""
+    assert set(LIMITS) == set(resources)
+    for kind, (pattern, field) in LIMITS.items():
+        for thing in resources[kind].values():
+            assert re.sub(r"\$\{.*?\}", "x", thing[field]) == thing[field]
+            assert re.fullmatch(pattern, thing[field]), thing[field]
+
+
+def env_of(resources: Tree) -> Iterator[tuple[str, Tree]]:
+    """Give each variable of each app."""
+    for key, app in resources["apps"].items():
+        for variable in app["config"]["env"]:
+            yield key, variable
+
+
+def test_every_value_from_names_a_resource_of_its_app(resources: Tree) -> None:
+    """And each variable has a value or a resource, not both."""
+    for key, variable in env_of(resources):
+        assert len({"value", "value_from"} & variable.keys()) == 1, variable
+        if "value_from" in variable:
+            names = {one["name"] for one in resources["apps"][key]["resources"]}
+            assert variable["value_from"] in names
+
+
+def granted(thing: Tree) -> set[tuple[str, str]]:
+    """Return who has which level, as the object's own side says."""
+    who = ("service_principal_name", "user_name", "group_name")
+    said = {
+        (next(str(one[name]) for name in who if name in one), one["level"])
+        for one in thing.get("permissions", [])
+    }
+    return said | {
+        (grant["principal"], privilege)
+        for grant in thing.get("grants", [])
+        for privilege in grant["privileges"]
+    }
+
+
+def test_what_an_app_needs_stands_on_the_objects_side_too(resources: Tree) -> None:
+    """What an app is given is granted to its principal there, so that a second deploy keeps it."""
+    seen = 0
+    for key, app in resources["apps"].items():
+        principal = f"${{resources.apps.{key}.service_principal_client_id}}"
+        for one in app["resources"]:
+            (need,) = (value for value in one.values() if isinstance(value, dict))
+            seen += 1
+            if "postgres" in one:
+                roles = resources["postgres_roles"].values()
+                assert principal in {role["postgres_role"] for role in roles}
+                for project in resources["postgres_projects"].values():
+                    assert (principal, "CAN_USE") in granted(project)
+                continue
+            (about,) = {name for _, name in references(need)}
+            _, group, name, _ = about.split(".")
+            assert (principal, need["permission"]) in granted(resources[group][name]), one
+    assert seen == 7
+
+
+def test_the_job_may_what_it_does(resources: Tree) -> None:
+    """Whoever the job runs as has each permission that its settings need, and a login."""
+    agent = GIVEN["var.agent_principal"]
+    assert resources["jobs"]["agent"]["run_as"] == {"service_principal_name": agent}
+    assert agent in {role["postgres_role"] for role in resources["postgres_roles"].values()}
+    wanted = [
+        ("postgres_projects", "forebay", "CAN_USE"),
+        ("sql_warehouses", "forebay", "CAN_USE"),
+        ("experiments", "traces", "CAN_EDIT"),
+        ("secret_scopes", "forebay", "READ"),
+        ("apps", "orchestrator", "CAN_USE"),
+        ("schemas", "forebay", "USE_SCHEMA"),
+        ("volumes", "documents", "READ_VOLUME"),
+        ("volumes", "documents", "WRITE_VOLUME"),
+    ]
+    for group, name, level in wanted:
+        assert (agent, level) in granted(resources[group][name]), (group, name)
+
+
+def test_the_job_starts_once_a_run(resources: Tree) -> None:
+    """Nothing but Forebay retries: neither the task's retries nor those of serverless compute."""
+    job = resources["jobs"]["agent"]
+    (task,) = job["tasks"]
+    assert (task["max_retries"], task["disable_auto_optimization"]) == (0, True)
+    assert job["queue"] == {"enabled": True}
+    given = task["python_wheel_task"]["named_parameters"]
+    for parameter in job["parameters"]:
+        name = parameter["name"]
+        assert given[name] == f"{{{{job.parameters.{name}}}}}"
+    assert given["run_id"] == "{{job.run_id}}"
+
+
+def test_entry_points_are_those_of_the_package(resources: Tree) -> None:
+    """The job's and the apps' programs are scripts of pyproject.toml, and its package."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (task,) = resources["jobs"]["agent"]["tasks"]
+    wheel = task["python_wheel_task"]
+    assert wheel["package_name"] == project["name"]
+    programs = [app["config"]["command"][0] for app in resources["apps"].values()]
+    assert {wheel["entry_point"], *programs} <= project["scripts"].keys()
+
+
+def test_the_job_is_given_what_its_extras_bring(resources: Tree) -> None:
+    """A local wheel takes no extras there: the list is that of pyproject.toml, to the letter."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = chain.from_iterable(
+        extras["optional-dependencies"][name] for name in ("agents", "databricks")
+    )
+    (environment,) = resources["jobs"]["agent"]["environments"]
+    wheel, *packages = environment["spec"]["dependencies"]
+    assert wheel == "../build/app/*.whl"
+    assert packages == list(wanted)
+
+
+def test_settings_exist(resources: Tree) -> None:
+    """What is set for apps and the job is what the code reads: see tests/test_docs.py."""
+    described: set[str] = set()
+    for page in ("operating", "apps", "databricks"):
+        rows = re.findall(r"^\| (`[^|]*) \|", (DOCS / f"{page}.md").read_text(), re.MULTILINE)
+        described |= set(re.findall(r"`([A-Z_]+)`", "".join(rows)))
+    (task,) = resources["jobs"]["agent"]["tasks"]
+    given = {name for name in task["python_wheel_task"]["named_parameters"] if name.isupper()}
+    given |= {variable["name"] for _, variable in env_of(resources)}
+    assert given <= described
+    assert len(given) > 10
+
+
+def test_what_costs_bears_one_tag(resources: Tree) -> None:
+    """Warehouse, job and project bear the tag that bills are read by."""
+    (tag,) = {v["value"] for _, v in env_of(resources) if v["name"] == "FOREBAY_BILLING_TAG"}
+    key, _, value = tag.partition("=")
+    pair = {"key": key, "value": value}
+    assert resources["jobs"]["agent"]["tags"] == {key: value}
+    assert resources["sql_warehouses"]["forebay"]["tags"]["custom_tags"] == [pair]
+    assert resources["postgres_projects"]["forebay"]["custom_tags"] == [pair]
+
+
+def test_the_endpoint_never_sleeps(resources: Tree) -> None:
+    """LISTEN would be lost with it."""
+    assert resources["postgres_endpoints"]["primary"]["no_suspension"] is True
+
+
+def test_prod_cannot_be_destroyed_by_mistake() -> None:
+    """Documents, tasks and their branch are kept; dev is removed as a whole."""
+    prod, dev = (joined(target)["resources"] for target in ("prod", "dev"))
+    for group, key in (("postgres_projects", "forebay"), ("volumes", "documents")):
+        assert prod[group][key]["lifecycle"] == {"prevent_destroy": True}
+        assert "lifecycle" not in dev[group][key]
+    assert prod["postgres_branches"]["production"]["is_protected"] is True
+
+
+def test_what_is_synced_is_what_was_built(tmp_path: Path) -> None:
+    """The folder has the wheel and what installs it, no file above the 10 MB that apps take."""
+    found = importlib.util.spec_from_file_location("build", ROOT / "deploy" / "build.py")
+    assert found is not None
+    assert found.loader is not None
+    build: Any = importlib.util.module_from_spec(found)
+    found.loader.exec_module(build)
+    wheel = build.build(tmp_path / "app", "--no-isolation")
+    assert {path.name for path in (tmp_path / "app").iterdir()} == {"requirements.txt", wheel.name}
+    assert all(path.stat().st_size < 10_000_000 for path in (tmp_path / "app").iterdir())
+    line = (tmp_path / "app" / "requirements.txt").read_text()
+    assert line == f"./{wheel.name}[apps,databricks]\n"
+    sync = files()["databricks.yml"]["sync"]
+    assert sync == {"paths": ["build/app"], "include": ["build/app/*"]}
+    for app in joined("dev")["resources"]["apps"].values():
+        assert app["source_code_path"] == "../build/app"
+
+
+def test_the_stand_in_grants_what_the_bundle_declares() -> None:
+    """So that what the doctor finds in the stand-in is what a deploy would leave, name for name."""
+    dev = joined("dev")["resources"]
+    agent = GIVEN["var.agent_principal"]
+    who = {
+        "${resources.apps.orchestrator.service_principal_client_id}": stand_in.ORCHESTRATOR,
+        "${resources.apps.intake.service_principal_client_id}": stand_in.INTAKE,
+        agent: stand_in.AGENT,
+    }
+    things = {
+        ("jobs", "agent"): "jobs/7",
+        ("experiments", "traces"): "experiments/1",
+        ("apps", "orchestrator"): "apps/forebay-orchestrator-dev",
+        ("sql_warehouses", "forebay"): f"sql/warehouses/{stand_in.WAREHOUSE}",
+        ("postgres_projects", "forebay"): f"postgres/projects/{stand_in.PROJECT}",
+        ("secret_scopes", "forebay"): f"secrets/{stand_in.SCOPE}",
+        ("volumes", "documents"): f"volumes/{stand_in.VOLUME}",
+    }
+    declared = {
+        (who[name], thing): level
+        for (group, key), thing in things.items()
+        for name, level in sorted(granted(dev[group][key]))  # WRITE_VOLUME comes last and stays
+        if name in who
+    }
+    here = object.__new__(stand_in.Deployed)
+    here.job = Job(7, "forebay-agent-dev")
+    outside = {f"serving-endpoints/{stand_in.MODEL}", *(f"tables/{t}" for t in stand_in.BILLING)}
+    assert declared == {key: v for key, v in here.grants().items() if key[1] not in outside}
+    named = dev["jobs"]["agent"]["tasks"][0]["python_wheel_task"]["named_parameters"]
+    here.url, here.apps = "", dict.fromkeys(stand_in.APPS, _NoApp())
+    assert {name for name in named if name.isupper()} == set(here.job_settings())
+    assert [app["name"] for app in dev["apps"].values()] == list(stand_in.APPS)
+    assert dev["jobs"]["agent"]["name"] == here.job.name
+    volume = dev["volumes"]["documents"]
+    schema = dev["schemas"]["forebay"]["name"]
+    assert f"{volume['catalog_name']}.{schema}.{volume['name']}" == stand_in.VOLUME
+    assert named["FOREBAY_STORAGE_ROOTS"] == stand_in.ROOT
+    assert dev["experiments"]["traces"]["name"] == stand_in.EXPERIMENT
+    assert named["FOREBAY_MLFLOW_EXPERIMENT"] == stand_in.EXPERIMENT
+
+
+class _NoApp:
+    url = ""

@@ -1,0 +1,94 @@
+"""What docs/databricks.md has people type leads from nothing to a parsed PDF, in the stand-in."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from forebay.embedded import Server
+from forebay_lab.samples import DEMO, write_samples
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "databricks.md").read_text()
+HOME = "/tmp/forebay-workspace"
+SECONDS = 400
+
+
+def blocks(language: str) -> list[str]:
+    """Return what stands between the fences of that language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def script(folder: Path, port: int) -> str:
+    """Return all that is to be typed, in order, with a folder and a port of our own."""
+    typed = "".join(blocks("sh")).replace(HOME, str(folder)).replace(":8000/", f":{port}/")
+    own = f"forebay workspace-server --orchestrator-port {port} "
+    typed = typed.replace("forebay workspace-server ", own)
+    return f"set -e\ntrap 'kill $(jobs -p); wait' EXIT\nexport DATABRICKS_APP_PORT={port}\n{typed}"
+
+
+def free_port() -> int:
+    """Return a port that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+    return port
+
+
+@pytest.mark.timeout(SECONDS + 60)
+def test_the_page_leads_to_a_parsed_pdf() -> None:
+    """Pasted from the first line to the last, nothing fails, and the doctor finds all there is."""
+    folder = Path(tempfile.mkdtemp(prefix="forebay-tests-"))
+    folder.chmod(0o755)
+    ours = {n: v for n, v in os.environ.items() if not n.startswith(("FOREBAY_", "DATABRICKS_"))}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    sample = write_samples(folder / "samples", DEMO)[0]
+    shutil.copy(folder / "samples" / sample.name, folder / "invoice.pdf")
+    shell = subprocess.Popen(
+        ["bash", "-c", script(folder / "workspace", free_port())],
+        cwd=folder,
+        env={**ours, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        said = shell.communicate(timeout=SECONDS)[0]
+    finally:
+        if shell.poll() is None:
+            os.killpg(shell.pid, signal.SIGTERM)
+        Server(folder / "workspace" / "pg").stop()
+        shutil.rmtree(folder, ignore_errors=True)
+    assert shell.returncode == 0, said[-4000:]
+    assert "This is a simulated workspace" in said
+    assert len(re.findall(r"^ok +callback: a signed report reaches", said, re.MULTILINE)) == 1
+    assert not re.findall(r"^(missing|unknown) ", said, re.MULTILINE)
+    assert re.search(r"^status +completed$", said, re.MULTILINE)
+    assert '"invoice_number"' in said
+
+
+def test_what_is_not_run_is_not_ours() -> None:
+    """Only commands of the workspace's CLI, of pip and of SQL are shown without being tried."""
+    shown = "".join(blocks("console"))
+    assert not re.findall(r"^forebay ", shown, re.MULTILINE)
+    assert "databricks bundle deploy" in shown
+
+
+def test_the_names_are_those_of_the_bundle() -> None:
+    """The page's commands name what the target dev deploys."""
+    from databricks.support_bundle import joined
+
+    resources = joined("dev")["resources"]
+    named = [app["name"] for app in resources["apps"].values()]
+    named += [resources["secret_scopes"]["forebay"]["name"], resources["jobs"]["agent"]["name"]]
+    for name in named:
+        assert f"`{name}`" in PAGE

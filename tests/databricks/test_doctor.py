@@ -1,0 +1,367 @@
+"""The doctor: whatever is taken away is said in one line, and with all in place nothing is."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from apps.support.serving import running
+from databricks.support_deployed import become, standing
+from forebay.calls import operator
+from forebay.databricks.bootstrap import CALLERS, Part, Principal, admit
+from forebay.databricks.doctor import Finding, examine
+from forebay.pool import Database
+from forebay_apps.orchestrator.app import create_app
+from forebay_lab.workspace import Fault
+from forebay_lab.workspace.apps import App
+from forebay_lab.workspace.deployed import (
+    AGENT,
+    APPS,
+    BILLING,
+    CALLBACK_SECRET,
+    DEPLOYER,
+    INTAKE,
+    MODEL,
+    ORCHESTRATOR,
+    PROJECT,
+    ROOT,
+    SCOPE,
+    VOLUME,
+    WAREHOUSE,
+    Deployed,
+)
+from support.cli import Cli
+from support.server import TestServer
+
+PRINCIPALS: dict[Part, str] = {"orchestrator": ORCHESTRATOR, "intake": INTAKE, "agent": AGENT}
+
+
+@pytest.fixture
+def here(
+    server: TestServer,
+    superuser: psycopg.Connection,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Deployed]:
+    """Serve a workspace that lacks nothing, with the orchestrator behind its proxy."""
+    become(monkeypatch, {})
+    with standing(server, superuser, tmp_path) as deployed:
+        become(monkeypatch, deployed.environment())
+        admit(
+            Database(deployed.url),
+            [Principal(part, name) for part, name in PRINCIPALS.items()],
+        )
+        operator.register_agent(
+            superuser, agent="parse_document", launcher="lakeflow", job_id=deployed.job.job_id
+        )
+        yield deployed
+
+
+@pytest.fixture
+def orchestrator(here: Deployed, tmp_path: Path, role_dsn: Callable[..., str]) -> Iterator[App]:
+    """Serve the orchestrator where its proxy looks for it."""
+    settings = {
+        "FOREBAY_DATABASE_URL": role_dsn("all"),
+        "FOREBAY_HOME": str(tmp_path / "home"),
+        "FOREBAY_CALLBACK_SECRETS": CALLBACK_SECRET,
+    }
+    app = here.apps["forebay-orchestrator-dev"]
+    with running(create_app(settings)) as url:
+        app.upstream = url
+        yield app
+
+
+@pytest.fixture
+def look(here: Deployed, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Finding]]:
+    """Return a function that examines a part as the part itself, and gives what is not ok."""
+
+    def look(part: Part, *, without: str = "", **options: Any) -> list[Finding]:
+        settings = here.environment(part)
+        settings.pop(without, None)
+        become(monkeypatch, settings)
+        found = examine(part, settings, **options)
+        assert all("\n" not in finding.said for finding in found)
+        return [finding for finding in found if finding.state != "ok"]
+
+    return look
+
+
+@pytest.mark.parametrize("part", ["orchestrator", "intake", "agent", "person"])
+def test_a_whole_workspace_lacks_nothing(
+    here: Deployed, orchestrator: App, look: Callable[..., list[Finding]], part: Part
+) -> None:
+    """What the bundle declares is all that each part needs."""
+    assert look(part) == []
+
+
+GRANTS: list[tuple[Part, str, str]] = [
+    ("orchestrator", f"postgres/projects/{PROJECT}", "database"),
+    ("orchestrator", "jobs/7", "job 7"),
+    ("orchestrator", f"sql/warehouses/{WAREHOUSE}", "warehouse"),
+    ("orchestrator", "experiments/1", "experiment"),
+    ("orchestrator", f"secrets/{SCOPE}", f"secret {SCOPE}/callbacks"),
+    *(("orchestrator", f"tables/{table}", f"table {table}") for table in BILLING),
+    ("intake", f"postgres/projects/{PROJECT}", "database"),
+    ("intake", f"volumes/{VOLUME}", f"documents {ROOT}"),
+    ("agent", f"postgres/projects/{PROJECT}", "database"),
+    ("agent", f"volumes/{VOLUME}", f"documents {ROOT}"),
+    ("agent", f"sql/warehouses/{WAREHOUSE}", "warehouse"),
+    ("agent", f"serving-endpoints/{MODEL}", f"serving endpoint {MODEL}"),
+    ("agent", "experiments/1", "experiment"),
+    ("agent", "apps/forebay-orchestrator-dev", "callback"),
+]
+
+
+@pytest.mark.parametrize(("part", "thing", "check"), GRANTS)
+def test_each_permission_that_is_taken_away_is_one_line(
+    here: Deployed,
+    orchestrator: App,
+    look: Callable[..., list[Finding]],
+    part: Part,
+    thing: str,
+    check: str,
+) -> None:
+    """Just that one, and the line says what to grant or whom to ask."""
+    here.workspace.access.revoke(PRINCIPALS[part], thing)
+    (finding,) = look(part)
+    assert (finding.check, finding.state) == (check, "missing")
+    assert len(finding.said) > 20
+
+
+def test_the_list_above_has_every_permission(here: Deployed) -> None:
+    """Each grant of the bundle is taken away above, but one that two lines tell of: see below."""
+    names = {name: part for part, name in PRINCIPALS.items()}
+    declared = {(names[name], thing) for name, thing in here.grants()}
+    assert {(part, thing) for part, thing, _ in GRANTS} | {
+        ("agent", f"secrets/{SCOPE}")
+    } == declared
+
+
+def test_an_unreadable_secret_is_said_where_it_is_needed_too(
+    here: Deployed, orchestrator: App, look: Callable[..., list[Finding]]
+) -> None:
+    """Without the secret no callback can be signed."""
+    here.workspace.access.revoke(AGENT, f"secrets/{SCOPE}")
+    assert [finding.check for finding in look("agent")] == [f"secret {SCOPE}/callbacks", "callback"]
+
+
+@pytest.mark.parametrize(
+    ("part", "thing", "level", "check"),
+    [
+        ("orchestrator", "jobs/7", "CAN_VIEW", "CAN_MANAGE_RUN on jobs/7"),
+        ("agent", "experiments/1", "CAN_READ", "CAN_EDIT on experiments/1"),
+        ("agent", f"volumes/{VOLUME}", "READ_VOLUME", f"documents {ROOT}"),
+    ],
+)
+def test_a_level_that_is_too_low_is_one_line(
+    here: Deployed,
+    orchestrator: App,
+    look: Callable[..., list[Finding]],
+    part: Part,
+    thing: str,
+    level: str,
+    check: str,
+) -> None:
+    """To see a thing is not enough."""
+    here.workspace.access.grant(PRINCIPALS[part], thing, level)
+    (finding,) = look(part)
+    assert (finding.check, finding.state) == (check, "missing")
+
+
+@pytest.mark.parametrize("part", PRINCIPALS)
+def test_each_role_that_is_taken_away_is_one_line(
+    here: Deployed,
+    orchestrator: App,
+    look: Callable[..., list[Finding]],
+    superuser: psycopg.Connection,
+    part: Part,
+) -> None:
+    """The database's roles are tried one by one, and bootstrap is named."""
+    lacking = CALLERS[part][0]
+    revoke = sql.SQL("revoke {} from {} granted by {}").format(
+        *map(sql.Identifier, (f"forebay_{lacking}", PRINCIPALS[part], DEPLOYER))
+    )
+    superuser.execute(revoke)
+    found = [finding for finding in look(part) if finding.check == "roles"]
+    assert [f"forebay_{lacking}" in finding.said for finding in found] == [True]
+    assert "bootstrap" in found[0].said
+
+
+def broken_run_as(here: Deployed) -> None:
+    here.job.settings["run_as"] = {"user_name": "ada@example.com"}
+
+
+def no_secret(here: Deployed) -> None:
+    here.secrets._scopes[SCOPE].clear()
+
+
+def no_job(here: Deployed) -> None:
+    here.jobs.remove(here.job.job_id)
+
+
+BROKEN: list[tuple[Part, Callable[[Deployed], None], str, str]] = [
+    ("orchestrator", broken_run_as, "job 7 run_as", "set the job's run_as again"),
+    ("orchestrator", no_secret, f"secret {SCOPE}/callbacks", "put-secret"),
+    ("orchestrator", no_job, "job 7", "check the id"),
+]
+
+
+@pytest.mark.parametrize(("part", "break_it", "check", "said"), BROKEN)
+def test_what_is_wrong_otherwise_is_one_line(
+    here: Deployed,
+    look: Callable[..., list[Finding]],
+    part: Part,
+    break_it: Callable[[Deployed], None],
+    check: str,
+    said: str,
+) -> None:
+    """A redeploy that changed run_as, a secret that nobody put, a job that is gone."""
+    break_it(here)
+    (finding,) = look(part)
+    assert (finding.check, finding.state) == (check, "missing")
+    assert said in finding.said
+
+
+def test_a_schema_that_is_not_there_is_said(
+    here: Deployed, look: Callable[..., list[Finding]], superuser: psycopg.Connection
+) -> None:
+    """With the command that mends it."""
+    superuser.execute("alter schema forebay rename to gone")
+    found = {finding.check: finding.said for finding in look("intake")}
+    assert "db upgrade" in found["schema"]
+
+
+def test_a_pooler_that_swallows_notifications_is_said(
+    here: Deployed, look: Callable[..., list[Finding]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LISTEN is tried for real: a notification has to arrive."""
+    monkeypatch.setattr("forebay.databricks.checks.LISTEN_SECONDS", 4)
+    monkeypatch.setattr(
+        "forebay.listen.Listener._probe", lambda *_: (_ for _ in ()).throw(TimeoutError())
+    )
+    (finding,) = look("intake")
+    assert finding.check == "listen"
+    assert "pooler" in finding.said
+
+
+def test_an_orchestrator_that_is_down_is_said(
+    here: Deployed, look: Callable[..., list[Finding]]
+) -> None:
+    """The path of callbacks is tried whole: without the app the proxy answers."""
+    here.apps["forebay-orchestrator-dev"].upstream = "http://127.0.0.1:9"
+    (finding,) = look("agent")
+    assert finding.check == "callback"
+    assert "502" in finding.said
+
+
+def test_a_callback_secret_of_another_app_is_said(
+    here: Deployed, orchestrator: App, look: Callable[..., list[Finding]]
+) -> None:
+    """The signature is tried, not only the way."""
+    here.secrets.add(SCOPE, "callbacks", "whsec_" + "b3RoZXIh" * 4)
+    (finding,) = look("agent")
+    assert finding.check == "callback"
+    assert "another one there" in finding.said
+
+
+def test_nothing_is_changed_and_nothing_is_left(
+    here: Deployed, orchestrator: App, look: Callable[..., list[Finding]], db: psycopg.Connection
+) -> None:
+    """Beside the probe file nothing is written; the workspace is asked to do nothing else."""
+    count = "select count(*) from forebay.audit_log"
+    before = db.execute(count).fetchone()
+    here.workspace.log.clear()
+    for part in CALLERS:
+        assert look(part) == []
+    assert db.execute(count).fetchone() == before
+    assert list(here.files.path(ROOT).iterdir()) == []
+    written = {
+        (one.method, one.path.split("/")[3])
+        for one in here.workspace.log
+        if one.method != "GET" and one.path.startswith("/api/")
+    }
+    assert written <= {
+        ("POST", "postgres"),  # credentials
+        ("POST", "sql"),
+        ("PUT", "fs"),
+        ("POST", "fs"),
+        ("DELETE", "fs"),
+        ("HEAD", "fs"),
+    }
+
+
+def test_a_workspace_that_hangs_takes_bounded_time(
+    here: Deployed, look: Callable[..., list[Finding]]
+) -> None:
+    """What does not answer is said to, and the rest is looked at all the same."""
+    here.workspace.faults.add(Fault("hang", on="GET /api/2.0/sql", seconds=30, times=None))
+    began = time.monotonic()
+    found = look("orchestrator", seconds=8)
+    assert time.monotonic() - began < 15
+    assert [(one.check, one.state) for one in found] == [("warehouse", "unknown")]
+    here.workspace.faults.clear()
+
+
+def test_a_wrong_login_is_one_line(here: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else is tried then."""
+    become(monkeypatch, here.environment() | {"DATABRICKS_CLIENT_SECRET": "wrong-secret"})
+    (finding,) = examine("person", here.environment())
+    assert (finding.check, finding.state) == ("workspace", "missing")
+    assert "wrong-secret" not in finding.said
+
+
+LISTED: list[tuple[str, str, str]] = [
+    (ORCHESTRATOR, "jobs/7", "CAN_MANAGE_RUN on jobs/7"),
+    (ORCHESTRATOR, "experiments/1", "CAN_READ on experiments/1"),
+    (ORCHESTRATOR, f"sql/warehouses/{WAREHOUSE}", f"CAN_USE on sql/warehouses/{WAREHOUSE}"),
+    (ORCHESTRATOR, f"secrets/{SCOPE}", f"READ on secrets/{SCOPE}"),
+    (AGENT, "experiments/1", "CAN_EDIT on experiments/1"),
+    (AGENT, f"sql/warehouses/{WAREHOUSE}", f"CAN_USE on sql/warehouses/{WAREHOUSE}"),
+    (AGENT, f"secrets/{SCOPE}", f"READ on secrets/{SCOPE}"),
+    (AGENT, "apps/forebay-orchestrator-dev", "CAN_USE on apps/forebay-orchestrator-dev"),
+    (AGENT, f"volumes/{VOLUME}", f"READ_VOLUME and WRITE_VOLUME on {VOLUME}"),
+    (INTAKE, f"volumes/{VOLUME}", f"READ_VOLUME and WRITE_VOLUME on {VOLUME}"),
+]
+
+
+def test_an_admin_sees_what_each_of_the_others_lacks(
+    here: Deployed, orchestrator: App, look: Callable[..., list[Finding]]
+) -> None:
+    """Such as a second deploy that took away what the app may do with the job."""
+    named = dict(zip(("orchestrator", "intake"), APPS, strict=True))
+    assert look("person", jobs=[7], **named) == []
+    for name, thing, check in LISTED:
+        level = here.workspace.access.granted(thing)[name]
+        here.workspace.access.revoke(name, thing)
+        (finding,) = look("person", jobs=[7], **named)
+        assert (finding.check, finding.state) == (check, "missing")
+        assert name in finding.said
+        here.workspace.access.grant(name, thing, level)
+
+
+def test_the_command_prints_lines_or_json_and_its_exit_code_tells(
+    here: Deployed,
+    orchestrator: App,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """0 when nothing is missing, else 1; scripts get the same as JSON."""
+    become(monkeypatch, here.environment("intake"))
+    cli = Cli(capsys)
+    good = cli("databricks", "doctor", "--as", "intake")
+    assert good.code == 0, good.out
+    assert all(line.startswith("ok ") for line in good.out.splitlines())
+    here.workspace.access.revoke(INTAKE, f"volumes/{VOLUME}")
+    bad = cli("databricks", "doctor", "--as", "intake", "--json")
+    assert bad.code == 1
+    assert [one["check"] for one in json.loads(bad.out) if one["state"] != "ok"] == [
+        f"documents {ROOT}"
+    ]
+    assert cli("databricks", "doctor", "--as", "nobody").code == 1

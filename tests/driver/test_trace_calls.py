@@ -1,0 +1,240 @@
+"""Calls in traces, each counted once, and their tokens as every provider tells them: CO1, 3, 5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forebay.traces.spans import COST, MODEL, OWN_CALL, OWN_COST, PAGES, USAGE, SpanSeen, calls_of
+from forebay.traces.tokens import Tokens, tokens_of
+
+OPENAI = {
+    "prompt_tokens": 17903,
+    "completion_tokens": 5,
+    "total_tokens": 17908,
+    "prompt_tokens_details": {"cached_tokens": 17817},
+}
+RESPONSES = {
+    "input_tokens": 17903,
+    "output_tokens": 5,
+    "total_tokens": 17908,
+    "input_tokens_details": {"cached_tokens": 17817},
+}
+ANTHROPIC = {
+    "input_tokens": 86,
+    "output_tokens": 5,
+    "cache_read_input_tokens": 17817,
+    "cache_creation_input_tokens": 0,
+}
+OF_MLFLOW = {
+    "input_tokens": 17903,
+    "output_tokens": 5,
+    "total_tokens": 17908,
+    "cache_read_input_tokens": 17817,
+}
+SMALL_CACHE = {"input_tokens": 900, "output_tokens": 5, "cache_read_input_tokens": 100}
+
+
+@pytest.mark.parametrize(
+    ("usage", "provider", "wanted"),
+    [
+        pytest.param(OPENAI, "openai", Tokens(17903, 5, 17817), id="OpenAI, chat"),
+        pytest.param(RESPONSES, "openai", Tokens(17903, 5, 17817), id="OpenAI, responses"),
+        pytest.param(ANTHROPIC, "anthropic", Tokens(17903, 5, 17817), id="Anthropic"),
+        pytest.param(ANTHROPIC, None, Tokens(17903, 5, 17817), id="Anthropic, nobody says so"),
+        pytest.param(OF_MLFLOW, "anthropic", Tokens(17903, 5, 17817), id="Anthropic by MLflow"),
+        pytest.param(OF_MLFLOW, "openai", Tokens(17903, 5, 17817), id="OpenAI by MLflow"),
+        pytest.param(
+            ANTHROPIC | {"total_tokens": 91}, "anthropic", Tokens(17903, 5, 17817), id="old MLflow"
+        ),
+        pytest.param(SMALL_CACHE, "anthropic", Tokens(1000, 5, 100), id="Anthropic, little cached"),
+        pytest.param(SMALL_CACHE, "openai", Tokens(900, 5, 100), id="OpenAI, little cached"),
+        pytest.param(SMALL_CACHE, None, Tokens(900, 5, 100), id="as MLflow documents it"),
+        pytest.param(
+            SMALL_CACHE | {"total_tokens": 1005}, None, Tokens(1000, 5, 100), id="the sum says it"
+        ),
+        pytest.param(
+            SMALL_CACHE | {"total_tokens": 905}, "anthropic", Tokens(900, 5, 100), id="and so here"
+        ),
+        pytest.param(
+            {"input_tokens": 10, "output_tokens": 1, "cache_creation_input_tokens": 2000},
+            "bedrock",
+            Tokens(2010, 1, None),
+            id="written to the cache, none read",
+        ),
+        pytest.param(
+            {"input_tokens": 10, "output_tokens": 1, "cache_read_input_tokens": 20},
+            "openai",
+            Tokens(10, 1, None),
+            id="more cached than there is",
+        ),
+        pytest.param(
+            {"input_tokens": 10, "output_tokens": 0}, None, Tokens(10, 0, None), id="0 is a number"
+        ),
+        pytest.param({"output_tokens": 5}, None, Tokens(None, 5, None), id="input unknown"),
+        pytest.param({"cache_read_input_tokens": 5}, None, Tokens(), id="cached alone"),
+        pytest.param({"total_tokens": 5}, None, Tokens(), id="a total alone"),
+        pytest.param({}, None, Tokens(), id="nothing"),
+        pytest.param(None, None, Tokens(), id="no usage"),
+        pytest.param("12", None, Tokens(), id="a word"),
+        pytest.param([1, 2], "openai", Tokens(), id="a list"),
+    ],
+)
+def test_co5_tokens_are_those_of_the_provider(
+    usage: object, provider: str | None, wanted: Tokens
+) -> None:
+    """The input holds what was cached, whoever tells it; so 86 of 17,903 tokens are fresh."""
+    assert tokens_of(usage, provider) == wanted
+
+
+@pytest.mark.parametrize(
+    "bad", [-1, 1.5, float("nan"), float("inf"), 10**13, 1e300, "7", True, None, [7], {"a": 7}]
+)
+@pytest.mark.parametrize("name", ["input_tokens", "output_tokens", "cache_read_input_tokens"])
+def test_what_is_no_number_of_tokens_is_unknown(bad: object, name: str) -> None:
+    """It is never 0, and the other numbers stay."""
+    usage = {"input_tokens": 9, "output_tokens": 9, "cache_read_input_tokens": 9} | {name: bad}
+    tokens = tokens_of(usage)
+    assert tokens.output == (None if name == "output_tokens" else 9)
+    assert tokens.input == (None if name == "input_tokens" else 9)
+    assert tokens.cached == (9 if name == "output_tokens" else None)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+NAMES = st.sampled_from([USAGE, COST, MODEL, OWN_CALL, OWN_COST, PAGES])
+KEYS = st.sampled_from(["input_tokens", "output_tokens", "total_tokens", "total_cost"])
+IDS = st.sampled_from(["a", "b", "c", "d"])
+SPANS = st.lists(
+    st.builds(
+        SpanSeen,
+        span_id=IDS,
+        parent_id=st.none() | IDS,
+        kind=st.sampled_from(["CHAT_MODEL", "AGENT", "x"]),
+        attributes=st.dictionaries(NAMES, ANYTHING | st.dictionaries(KEYS, ANYTHING)),
+        started=st.none() | st.integers(),
+        ended=st.none() | st.integers(),
+    ),
+    max_size=5,
+)
+
+
+@given(SPANS)
+def test_no_span_can_break_the_reading(spans: list[SpanSeen]) -> None:
+    """Whatever stands in a trace, numbers that come out are ones that the database takes."""
+    for call in calls_of("tr-1", spans).calls:
+        for name in ("input_tokens", "output_tokens", "cached_tokens"):
+            assert 0 <= call.get(name, 0) <= 10**12
+        assert call.get("cached_tokens", 0) <= call.get("input_tokens", 0)
+
+
+def span(
+    key: str,
+    parent: str | None = None,
+    used: tuple[int, int] | None = None,
+    kind: str = "CHAT_MODEL",
+    **attributes: Any,
+) -> SpanSeen:
+    """Return a span that used so many tokens in and out."""
+    if used:
+        attributes[USAGE] = {"input_tokens": used[0], "output_tokens": used[1]}
+    return SpanSeen(key, parent, kind, attributes, name=f"name of {key}")
+
+
+def counted(*spans: SpanSeen) -> dict[str, tuple[int | None, int | None]]:
+    """Return what counts of a trace: the tokens of each call."""
+    calls = calls_of("tr-1", spans).calls
+    return {
+        call["call_id"]: (call.get("input_tokens"), call.get("output_tokens")) for call in calls
+    }
+
+
+def test_co1_a_sum_is_not_counted_beside_its_parts() -> None:
+    """A root that tells 100, above two calls of 50: the calls count, and the root is named."""
+    spans = [
+        span("root", None, (100, 0), "AGENT"),
+        span("1", "root", (50, 0)),
+        span("2", "root", (50, 0)),
+    ]
+    assert counted(*spans) == {"1": (50, 0), "2": (50, 0)}
+    assert calls_of("tr-1", spans).rollups == ["root"]
+
+
+def test_a_call_that_two_libraries_record_counts_once() -> None:
+    """One span in another, through one that tells nothing: the inner one is the call."""
+    assert counted(
+        span("outer", None, (50, 5)),
+        span("chain", "outer", kind="CHAIN"),
+        span("inner", "chain", (50, 5)),
+    ) == {"inner": (50, 5)}
+
+
+def test_a_sum_stands_for_calls_that_tell_nothing() -> None:
+    """Where only the span above says what was used, that is what is known, once."""
+    spans = [span("root", None, (100, 7), "AGENT"), span("1", "root"), span("2", "root")]
+    assert counted(*spans) == {"root": (100, 7)}
+    assert calls_of("tr-1", spans).rollups == []
+
+
+def test_co3_a_call_without_usage_is_unknown() -> None:
+    """It counts as a call of which nothing is known; so it does beside others that are known."""
+    assert counted(span("root", kind="AGENT"), span("1", "root")) == {"1": (None, None)}
+    assert counted(
+        span("root", None, (50, 0), "AGENT"), span("1", "root", (50, 0)), span("2", "root")
+    ) == {"1": (50, 0), "2": (None, None)}
+
+
+def test_an_unknown_call_that_two_libraries_record_is_one() -> None:
+    """Of spans in each other that tell nothing the innermost is the call."""
+    assert counted(span("outer"), span("inner", "outer")) == {"inner": (None, None)}
+
+
+def test_spans_whose_parents_are_not_there_count() -> None:
+    """A trace that came in part has calls below spans that are missing, and some in a circle."""
+    assert counted(span("1", "gone", (5, 1)), span("2", "2", (6, 1))) == {"1": (5, 1), "2": (6, 1)}
+    circle = counted(span("1", "2", (5, 1)), span("2", "1", (6, 1)))
+    assert circle == {"1": (5, 1)}
+
+
+def test_a_span_that_is_paid_by_the_page_used_no_tokens() -> None:
+    """Its model is its name, as our own agents record ai_parse_document."""
+    parser = span("1", kind="PARSER", **{PAGES: 12, OWN_CALL: "c"})
+    (call,) = calls_of("tr-1", [parser]).calls
+    assert call == {
+        "call_id": "1",
+        "trace_id": "tr-1",
+        "model": "name of 1",
+        "input_tokens": 0,
+        "output_tokens": 0,
+        "pages": 12,
+    }
+    assert counted(span("1", kind="PARSER", **{OWN_CALL: "c"})) == {"1": (None, None)}
+
+
+@pytest.mark.parametrize(
+    ("cost", "wanted"),
+    [
+        ({"input_cost": 0.1, "total_cost": 0.25}, "0.250000000000"),
+        ({"total_cost": 1e-7}, "0.000000100000"),
+        ({"total_cost": -1}, None),
+        ({"total_cost": float("nan")}, None),
+        ({"total_cost": 1e300}, None),
+        ({"total_cost": "0.25"}, None),
+        ({}, None),
+        (0.25, None),
+        (None, None),
+    ],
+)
+def test_a_list_price_is_read_from_a_call(cost: Mapping[str, Any], wanted: str | None) -> None:
+    """In plain digits; what is no amount is unknown, and a call without usage has none."""
+    (call,) = calls_of("tr-1", [span("1", None, (5, 5), **{COST: cost})]).calls
+    assert call.get("list_usd") == wanted
+    (call,) = calls_of("tr-1", [span("1", **{COST: cost})]).calls
+    assert "list_usd" not in call
