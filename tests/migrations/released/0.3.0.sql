@@ -8853,7 +8853,8 @@ create or replace function forebay._pause(p_agent text, p_until timestamptz, p_r
 as $function$
 -- Pause an agent, or every one (p_agent null), until p_until; null resumes. Say how many changed.
 --
--- Resuming also ends the pauses that a provider asked for.
+-- Where every agent is paused, one that is paused as long or longer already keeps its time and its reason. Resuming also
+-- ends the pauses that a provider asked for.
 --
 -- Writes  forebay.agents, forebay.audit_log, forebay.refusals
 -- Locks   the agents, by name: it waits for admissions that are under way
@@ -8869,6 +8870,7 @@ begin
         update forebay.agents as a
         set paused_until = p_until, pause_reason = case when p_until is not null then p_reason end
         where (v_agent is null or a.agent = v_agent)
+            and (v_agent is not null or p_until is null or a.paused_until is null or a.paused_until < p_until)
             and (
                 p_until is not null or a.paused_until is not null
                 or (forebay._throttle(a, v_now)).paused_until is not null
@@ -8890,7 +8892,7 @@ $function$;
 
 comment on function forebay._pause is 'Pause an agent, or every one (p_agent null), until p_until; null resumes. Say how many changed.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_pause.sql', 'repeatable', '3eed227d268c0d148cc033efd816a8e9e0dec2410a2134a809d5cfae7965ed60', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_pause.sql', 'repeatable', '7174542b8cd5220c9659eed7224610a3baecac38e2a91bb3d7206ffc92473b62', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14538,6 +14540,8 @@ create or replace function forebay.pause_agent(
 as $function$
 -- Let an agent start nothing until p_until (null: until it is resumed); what runs goes on. p_agent null means every agent.
 --
+-- With p_agent null, agents that are paused as long or longer already stay as they are, time and reason: they are not counted.
+--
 -- Returns    how many agents were paused
 -- Writes     forebay.agents, forebay.audit_log
 -- Locks      the agents, by name: it waits for admissions that are under way
@@ -14558,7 +14562,7 @@ $function$;
 
 comment on function forebay.pause_agent is 'Let an agent start nothing until p_until (null: until it is resumed); what runs goes on. p_agent null means every agent.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/pause_agent.sql', 'repeatable', '644ab2d29c190cbc44c73505248c30a271f9f175c402c7933e3837f6247295f7', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/pause_agent.sql', 'repeatable', '4ef9ad12b955f19587e0cd1109da411742ba981674e8c0ec36910cb2ca9763d8', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
