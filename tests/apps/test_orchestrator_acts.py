@@ -315,7 +315,7 @@ def test_every_act_on_all_that_match_goes_by_keyboard_alone(
 def test_everything_is_paused_by_keyboard_and_shows_so(
     busy: Busy, orchestrator: Served, visit: Visit
 ) -> None:
-    """Every gauge says it is paused and why, one that was before too; then everything goes on; both acts have a name."""
+    """Every gauge says why, also of what was paused before; then all goes on; acts have a name."""
     page = visit(orchestrator, "/agents", "oscar")
     _press(page, page.get_by_role("link", name="Pause everything…"))
     expect(page.get_by_label("Reason")).to_be_focused()
