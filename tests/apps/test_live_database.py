@@ -114,6 +114,17 @@ def test_nt3_the_database_goes_away_and_comes_back(
     wait_until(lambda: kit.app.state.hub.is_listening, 30)
 
 
+def test_pages_are_told_at_once_that_nobody_listens(
+    kit: Served, client: ClientOf, outage: Outage
+) -> None:
+    """A lost listener is an event of its own: the next ping is too late."""
+    with listening_to(client(kit, "vic")) as hints:
+        hints.until(lambda heard: heard[-1]["is_listening"])
+        with outage():
+            wait_until(lambda: not kit.app.state.hub.is_listening)
+            hints.until(lambda heard: not heard[-1]["is_listening"], 2)
+
+
 def test_pages_are_live_soon_after_the_database_is_back(
     kit: Served, client: ClientOf, connect: Connect, outage: Outage
 ) -> None:
