@@ -308,6 +308,7 @@
 \set file functions/submitter/own_batches.sql \set sha256 b8aa5029ddb9bb4b290594b88df97ba171ebdc2d5097de1b3c7b2c8f3d35277d \ir install/apply.sql
 \set file functions/submitter/registered_agents.sql \set sha256 a8ca12498ed405c92d6dc3f6892b32e6c021d9ce0afd2eb074cd67ef16c76d9d \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
+\set file functions/submitter/retry_batch_tasks.sql \set sha256 4d4af0222dd755daf48bc5ef79167002df61cb07fbcebd83466410983b4117fa \ir install/apply.sql
 \set file functions/submitter/submit_uploads.sql \set sha256 d9d6285ac5e0674256c8bc7fa533f2fb7d7e57106b40b79056da2ab6b867ed19 \ir install/apply.sql
 
 -- functions/worker
@@ -393,6 +394,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 2c6d069afb46607ee7f6febcd168a604952d132828a6cce0cbb6f2c5fe84fa55 \ir install/apply.sql
+\set file grants.sql \set sha256 e7b99444ffc20b409fdc44cfaebc80d6ff9c4f17dbd99f1c9128e4e3be5fb9fd \ir install/apply.sql
 
 \ir install/finish.sql
