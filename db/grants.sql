@@ -13,7 +13,7 @@ forebay.open_upload, forebay.finish_upload, forebay.drop_upload, forebay.list_up
 forebay.registered_agents, forebay.own_batches,
 forebay.batch_tasks, forebay.batch_tasks_by_confidence, forebay.batch_results,
 forebay.batch_outlook, forebay.batch_explanations,
-forebay.cancel_batch, forebay.retry_batch
+forebay.cancel_batch, forebay.retry_batch, forebay.retry_batch_tasks
 to forebay_submitter;
 
 -- worker: claims, keeps leases, launches runs

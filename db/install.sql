@@ -220,7 +220,7 @@
 \set file functions/internal/_parse_usage.sql \set sha256 53502ac17825b6459f34a3f80a7d9bcd8cdd21b25843f4146a0fb303a9437906 \ir install/apply.sql
 \set file functions/internal/_passes.sql \set sha256 970340f98061a565ba327d6639a83acf9705b501787d29f5bf75a1cbfe498e51 \ir install/apply.sql
 \set file functions/internal/_passing.sql \set sha256 f442d19ae9883d4c5369ca5911ce26765a61e0e71dcb35b78f07e1de2fd4d493 \ir install/apply.sql
-\set file functions/internal/_pause.sql \set sha256 3eed227d268c0d148cc033efd816a8e9e0dec2410a2134a809d5cfae7965ed60 \ir install/apply.sql
+\set file functions/internal/_pause.sql \set sha256 7174542b8cd5220c9659eed7224610a3baecac38e2a91bb3d7206ffc92473b62 \ir install/apply.sql
 \set file functions/internal/_pause_words.sql \set sha256 0e4d824bc6f64b7926b554a775b143d4d7e84b282cc1025a32522d4966fdd18d \ir install/apply.sql
 \set file functions/internal/_pay.sql \set sha256 bbed138b63d3e7412682dbfc55ecc8e829ef2f383b24bac73c34f083524784e5 \ir install/apply.sql
 \set file functions/internal/_period_words.sql \set sha256 00f6d8841498d814bd39b2e9788b3673cbf02fc5ea2cc70a11c7b29ec133f74c \ir install/apply.sql
@@ -343,6 +343,7 @@
 \set file functions/submitter/own_batches.sql \set sha256 b8aa5029ddb9bb4b290594b88df97ba171ebdc2d5097de1b3c7b2c8f3d35277d \ir install/apply.sql
 \set file functions/submitter/registered_agents.sql \set sha256 a8ca12498ed405c92d6dc3f6892b32e6c021d9ce0afd2eb074cd67ef16c76d9d \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
+\set file functions/submitter/retry_batch_tasks.sql \set sha256 4d4af0222dd755daf48bc5ef79167002df61cb07fbcebd83466410983b4117fa \ir install/apply.sql
 \set file functions/submitter/submit_uploads.sql \set sha256 d9d6285ac5e0674256c8bc7fa533f2fb7d7e57106b40b79056da2ab6b867ed19 \ir install/apply.sql
 
 -- functions/worker

@@ -33,7 +33,8 @@ class Listener:
     The connection is proved alive by notifying itself: at the start, and when nothing came for
     `probe_every` seconds. A connection on which that fails (cut, half-open, behind a pooler that
     swallows notifications) is replaced, with a growing pause, and `wake` is called once more when
-    it is back. It is also replaced after `recycle_after` seconds. `wake` runs in the thread.
+    it is back. It is also replaced after `recycle_after` seconds. `lost` is called when it is gone,
+    unless it was told to stop. Both run in the thread.
     """
 
     def __init__(
@@ -44,9 +45,11 @@ class Listener:
         channels: Sequence[str] = (WORK,),
         probe_every: float = 30,
         recycle_after: float = 12 * 3600,
+        lost: Callable[[], None] = lambda: None,
     ) -> None:
         self._database = replace(database, application_name=APPLICATION_NAME, tcp_timeout=10)
         self._wake = wake
+        self._lost = lost
         self._channels = channels
         self._probe_every = probe_every
         self._recycle_after = recycle_after
@@ -85,8 +88,14 @@ class Listener:
                 log.warning("listener_lost", error=type(error).__name__, reason=first_line(error))
                 pause = BACKOFF[0] if self.is_listening else min(pause * 2, BACKOFF[1])
             finally:
-                self._listening.clear()
+                self._lose()
             self._stop.wait(pause * random.uniform(0.5, 1))
+
+    def _lose(self) -> None:
+        was_listening = self.is_listening
+        self._listening.clear()
+        if was_listening and not self._stop.is_set():
+            self._lost()
 
     def _listen(self, connection: Connection[Any]) -> None:
         """Hear notifications until it is time to recycle or to stop; raise when it cannot hear."""

@@ -109,6 +109,37 @@ def test_the_rest_is_cancelled_and_put_back(
     assert [task.status for task in tasks] == ["completed", "enqueued", "enqueued"]
 
 
+def test_what_failed_is_put_back_without_what_was_cancelled_and_one_document_alone(
+    conn: psycopg.Connection, intake: Served, visit: Visit, client: ClientOf, batch_id: int
+) -> None:
+    """Each has a button of its own; a document's stands on its page."""
+
+    def statuses() -> list[str]:
+        tasks = submitter.batch_tasks(conn, batch_id=batch_id, actor="mila")
+        return [task.status for task in tasks]
+
+    agent.fail(conn, attempt_id=claim(conn), error={"message": "no"}, retryable=False)
+    submitter.cancel_batch(conn, batch_id=batch_id, actor="mila")
+    page = visit(intake, f"/batches/{batch_id}", "mila")
+    expect(page.get_by_role("button", name="Retry all 3")).to_be_visible()
+    expect(page.get_by_role("button", name="Retry 2 cancelled")).to_be_visible()
+    look(page, "batch-retry")
+    page.get_by_role("button", name="Retry 1 failed").click()
+    expect(page.locator(".flash")).to_have_text("1 document is back in line.")
+    assert statuses() == ["enqueued", "cancelled", "cancelled"]
+    page.get_by_role("link", name="c.pdf").click()
+    page.get_by_role("button", name="Retry this document").click()
+    expect(page.locator(".flash")).to_have_text("1 document is back in line.")
+    expect(page.locator(".status")).to_have_text("Waiting")
+    assert statuses() == ["enqueued", "cancelled", "enqueued"]
+    mila, alice = client(intake, "mila"), client(intake, "alice")
+    assert mila.post(f"/batches/{batch_id}/retry", data={"state": "done"}).status_code == 400
+    (_, second, _) = submitter.batch_tasks(conn, batch_id=batch_id, actor="mila")
+    address = f"/batches/{batch_id}/documents/{second.task_id}/retry"
+    assert alice.post(address).status_code == 404
+    assert statuses() == ["enqueued", "cancelled", "enqueued"]
+
+
 NOTIFICATIONS = """
 window.told = [];
 window.Notification = class {

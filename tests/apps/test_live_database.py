@@ -114,6 +114,17 @@ def test_nt3_the_database_goes_away_and_comes_back(
     wait_until(lambda: kit.app.state.hub.is_listening, 30)
 
 
+def test_pages_are_told_at_once_that_nobody_listens(
+    kit: Served, client: ClientOf, outage: Outage
+) -> None:
+    """A lost listener is an event of its own: the next ping is too late."""
+    with listening_to(client(kit, "vic")) as hints:
+        hints.until(lambda heard: heard[-1]["is_listening"])
+        with outage():
+            wait_until(lambda: not kit.app.state.hub.is_listening)
+            hints.until(lambda heard: not heard[-1]["is_listening"], 2)
+
+
 def test_pages_are_live_soon_after_the_database_is_back(
     kit: Served, client: ClientOf, connect: Connect, outage: Outage
 ) -> None:
@@ -257,7 +268,8 @@ def test_a_statement_that_takes_too_long_is_cut_off(
 def test_fifty_pages_ask_the_database_no_more_than_one(
     kit: Served, client: ClientOf, work: Callable[[], int], superuser: psycopg.Connection
 ) -> None:
-    """Every page fetches on every hint; the answers are made once. No page has a connection.
+    """Every page fetches on every hint; the answers are made once, for people of every role that
+    may see them. No page has a connection.
 
     What is counted is each statement that the app sends, those that try a connection too.
     """
@@ -269,18 +281,20 @@ def test_fifty_pages_ask_the_database_no_more_than_one(
             return super().execute(*arguments, **options)
 
     kit.app.state.connections._configure = lambda conn: setattr(conn, "cursor_factory", Counted)
-    clients = [client(kit, "vic")]
-    key = clients[0].cookies["forebay_kit"]
+    clients = [client(kit, name) for name in ("vic", "oscar", "root")]
+    keys = [each.cookies["forebay_kit"] for each in clients]
     with ExitStack() as stack:
-        for _ in range(49):
+        for number in range(47):
             other = stack.enter_context(httpx.Client(base_url=kit.url, timeout=20))
-            other.cookies.set("forebay_kit", key)
+            other.cookies.set("forebay_kit", keys[number % 3])
             clients.append(other)
         alone = _asked_while_working(kit, clients[:1], work, asked)
+        of_each_role = _asked_while_working(kit, clients[:3], work, asked)
         together = _asked_while_working(kit, clients, work, asked)
         assert connections(superuser, OURS) <= databases.POOL_SIZE
         assert connections(superuser, LISTENER) == 1
     assert alone > 6
+    assert of_each_role <= 1.5 * alone, f"{of_each_role} against {alone}"
     assert together <= 1.5 * alone, f"{together} against {alone}"
 
 
@@ -369,3 +383,17 @@ def test_what_one_person_sees_is_never_given_to_another(kit: Served, client: Cli
     assert people["mila"].get("/board/now").status_code == 403
     assert people["vic"].get("/board/now").status_code == 200
     assert people["mila"].get("/board/now").status_code == 403
+
+
+def test_what_is_for_operators_is_not_sent_to_viewers(kit: Served, client: ClientOf) -> None:
+    """They share an answer of the database, and one never has the other's copy."""
+    vic, oscar = client(kit, "vic"), client(kit, "oscar")
+    for _ in range(2):
+        seen, acted_on = board(vic), board(oscar)
+        assert "<p>Act</p>" not in seen.text
+        assert "<!--" not in seen.text
+        assert "<p>Act</p>" in acted_on.text
+        assert seen.headers["etag"] != acted_on.headers["etag"]
+    again = {"X-Forebay-Live": "1", "If-None-Match": acted_on.headers["etag"]}
+    assert oscar.get("/board/now", headers=again).status_code == 304
+    assert vic.get("/board/now", headers=again).status_code == 200

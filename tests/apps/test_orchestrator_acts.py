@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from apps.conftest import ClientOf, Visit
 from apps.support.browser import Complaints
-from apps.support.busy import Busy
+from apps.support.busy import OUTAGE, Busy
 from apps.support.serving import Served
 from conftest import Connect
 from forebay.calls import agent, submitter, viewer
@@ -234,6 +234,23 @@ def test_everything_is_paused_and_resumed(
     assert "paused" not in {state.state for state in viewer.agent_status(conn)}
 
 
+def test_pausing_everything_leaves_longer_pauses_and_says_so_before(
+    busy: Busy, orchestrator: Served, client: ClientOf, connect: Connect
+) -> None:
+    """Nothing starts by itself that somebody paused for longer; the reason stays on this board."""
+    conn = connect("viewer")
+    oscar = client(orchestrator, "oscar")
+    asked = oscar.get("/agents/pause").text
+    assert "An agent that is paused for longer already stays so." in asked
+    assert "not to those whose documents wait" in asked
+    said = {"for": "15m", "reason": "all stop"}
+    done = oscar.post("/agents/pause", data=said)
+    assert done.status_code == 303
+    states = {state.agent: state for state in viewer.agent_status(conn)}
+    assert states.pop("summarise").pause_reason == OUTAGE
+    assert {state.pause_reason for state in states.values()} == {"all stop"}
+
+
 def _tab_to(page: Page, wanted: Locator) -> None:
     """Press Tab until this has the focus, as somebody without a mouse does."""
     expect(wanted).to_be_visible()
@@ -298,7 +315,7 @@ def test_every_act_on_all_that_match_goes_by_keyboard_alone(
 def test_everything_is_paused_by_keyboard_and_shows_so(
     busy: Busy, orchestrator: Served, visit: Visit
 ) -> None:
-    """Every gauge says it is paused and why; then everything goes on; both acts have a name."""
+    """Every gauge says why, also of what was paused before; then all goes on; acts have a name."""
     page = visit(orchestrator, "/agents", "oscar")
     _press(page, page.get_by_role("link", name="Pause everything…"))
     expect(page.get_by_label("Reason")).to_be_focused()
@@ -306,7 +323,8 @@ def test_everything_is_paused_by_keyboard_and_shows_so(
     page.keyboard.press("Enter")
     expect(page.locator(".flash")).to_contain_text("paused.")
     agents = page.locator("article.agent")
-    expect(agents.filter(has_text="moving house")).to_have_count(agents.count())
+    expect(agents.filter(has_text="moving house")).to_have_count(agents.count() - 1)
+    expect(agents.filter(has_text=OUTAGE)).to_have_count(1)  # was paused for as long before
     _press(page, page.get_by_role("link", name="Resume everything…"))
     _press(page, page.get_by_role("button", name="Resume everything"))
     expect(page.locator(".flash")).to_contain_text("resumed.")

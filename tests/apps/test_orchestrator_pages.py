@@ -62,6 +62,26 @@ def test_an_empty_database_is_no_error(orchestrator: Served, visit: Visit) -> No
             assert page.locator(".problem").count() == 0, path
 
 
+def test_what_was_lost_and_ended_well_is_no_error(
+    orchestrator: Served, client: ClientOf, connect: Connect, superuser: psycopg.Connection
+) -> None:
+    """A report that came after the lease had run out succeeded: that it was lost is past."""
+    conn = connect("all")
+    operator.register_agent(conn, agent="a", launcher="pull")
+    task_id = submitter.enqueue(conn, agent="a", payload={})
+    (claimed,) = worker.dequeue(conn, worker="w", agents=["a"])
+    superuser.execute(
+        "update forebay.task_attempts set lease_expires_at = now() - interval '1 hour'"
+    )
+    worker.sweep(conn, worker="w")
+    vic = client(orchestrator, "vic")
+    assert 'class="error"' in vic.get(f"/tasks/{task_id}").text
+    agent.complete(conn, attempt_id=claimed.attempt_id, result={})
+    said = vic.get(f"/tasks/{task_id}").text
+    assert "Was lost, and ended well all the same: lease expired" in said
+    assert 'class="error"' not in said
+
+
 def test_what_is_not_there_is_not_found(busy: Busy, orchestrator: Served, client: ClientOf) -> None:
     """Ids and names that nothing has, and addresses that make no sense, are told in a sentence."""
     oscar = client(orchestrator, "oscar")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import tracemalloc
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from inspect import signature
+from typing import Any
 
 import pytest
 from starlette.datastructures import QueryParams
 
-from forebay.calls import operator
+from conftest import Connect
+from forebay.calls import operator, viewer
 from forebay.errors import SettingError
 from forebay.rows import MetricPoint
-from forebay_apps.orchestrator import charts
+from forebay_apps.orchestrator import charts, gauges
 from forebay_apps.orchestrator.acts import ACTS, outcome
 from forebay_apps.orchestrator.agent_settings import SETTINGS, read, written
 from forebay_apps.orchestrator.filter_form import shown, words
@@ -51,6 +54,22 @@ def point(hour: int, **fields: object) -> MetricPoint:
         }
         | fields,  # type: ignore[arg-type]
     )
+
+
+def test_money_of_what_ended_is_not_called_in_flight(connect: Connect) -> None:
+    """A cap also counts what ended without a known cost; the gauge says which it may be."""
+    operator.register_agent(connect("operator"), agent="a", max_usd_per_day=Decimal(1))
+    (state,) = viewer.agent_status(connect("viewer"))
+
+    def note(**fields: Any) -> str | None:
+        return gauges.of_agent(replace(state, **fields))[-1].note
+
+    more = Decimal("0.04")
+    assert note(usd_projected=Decimal(0)) is None
+    ended = note(usd_projected=more)
+    assert ended == "up to $0.0400 more, of what ended without a known cost"
+    flying = note(usd_projected=more, in_use=1)
+    assert flying == "up to $0.0400 more, in flight or ended without a known cost"
 
 
 def test_the_url_says_the_filters_and_the_filters_the_url() -> None:

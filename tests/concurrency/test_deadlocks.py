@@ -319,6 +319,9 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "open_batch": lambda s, c: submitter.open_batch(s, name="another"),
     "cancel_batch": lambda s, c: submitter.cancel_batch(s, batch_id=c.batch_id, actor=OWNER),
     "retry_batch": lambda s, c: submitter.retry_batch(s, batch_id=c.batch_id, actor=OWNER),
+    "retry_batch_tasks": lambda s, c: submitter.retry_batch_tasks(
+        s, batch_id=c.batch_id, actor=OWNER, statuses=["failed"]
+    ),
     "report_progress": lambda s, c: report.report_progress(
         s, attempt_id=c.attempt(), done=1, total=2
     ),

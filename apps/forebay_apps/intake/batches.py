@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from fastapi import Query, Request
+from fastapi import Form, Query, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from forebay.calls import submitter
@@ -27,6 +27,9 @@ DOCUMENTS = 100
 
 EXPLAINED = 10
 """Of how many it says in full why they wait: each costs some milliseconds."""
+
+ENDED_BADLY = ("failed", "cancelled")
+"""The states of documents that can be retried."""
 
 State = Annotated[str | None, Query()]
 Order = Literal["confidence"]
@@ -126,11 +129,31 @@ def cancel(request: Request, db: Db, batch_id: Id) -> Response:
 
 
 @router.act("/batches/{batch_id}/retry")
-def retry(request: Request, db: Db, batch_id: Id) -> Response:
-    """Put what failed or was cancelled back in line."""
+def retry(
+    request: Request, db: Db, batch_id: Id, state: Annotated[str | None, Form()] = None
+) -> Response:
+    """Put what failed, what was cancelled, or (without a state) both back in line."""
+    if state not in (None, *ENDED_BADLY):
+        raise Refusal(400, f"Documents to retry are {' or '.join(ENDED_BADLY)}.")
     with db.submitter() as conn:
-        effects = submitter.retry_batch(conn, batch_id=batch_id, actor=db.person.name)
+        effects = submitter.retry_batch_tasks(
+            conn,
+            batch_id=batch_id,
+            actor=db.person.name,
+            statuses=[STATES[state]] if state else None,
+        )
     return back(request, f"/batches/{batch_id}", _said(effects, "retried", "back in line"))
+
+
+@router.act("/batches/{batch_id}/documents/{task_id}/retry")
+def retry_document(request: Request, db: Db, batch_id: Id, task_id: Id) -> Response:
+    """Put one document back in line, and nothing else."""
+    with db.submitter() as conn:
+        effects = submitter.retry_batch_tasks(
+            conn, batch_id=batch_id, actor=db.person.name, task_ids=[task_id]
+        )
+    said = _said(effects, "retried", "back in line")
+    return back(request, f"/batches/{batch_id}/documents/{task_id}", said)
 
 
 @router.get("/batches/{batch_id}/results.{form}", response_model=None)

@@ -10,7 +10,7 @@ from fastapi import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Message
 
-from forebay_apps.live.snapshots import Snapshot, Snapshots
+from forebay_apps.live.snapshots import Snapshot, Snapshots, tag_of
 
 TOLD = (b"etag", b"x-forebay-version", b"x-forebay-age", b"retry-after")
 Handler = Callable[[Request], Awaitable[Response]]
@@ -24,8 +24,13 @@ class Failed(Exception):
         self.response = response
 
 
-async def answer(request: Request, make: Handler, *, seen_by: Hashable) -> Response:
-    """Answer a request for a fragment with its snapshot, made for `seen_by` in a person's place."""
+async def answer(
+    request: Request, make: Handler, *, seen_by: Hashable, shown: Callable[[bytes], bytes]
+) -> Response:
+    """Answer a request for a fragment with its snapshot, made for `seen_by` in a person's place.
+
+    The person is sent what `shown` makes of it.
+    """
     if request.scope.get("forebay.is_inner"):
         return await make(request)
     path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
@@ -38,7 +43,7 @@ async def answer(request: Request, make: Handler, *, seen_by: Hashable) -> Respo
         )
     except Failed as failure:
         return _copy(failure.response)
-    return _response(request, found)
+    return _response(request, found, shown(found.body))
 
 
 async def ask(request: Request, address: str) -> Response:
@@ -95,13 +100,14 @@ def _copy(response: Response) -> Response:
     return Response(response.body, response.status_code, dict(response.headers))
 
 
-def _response(request: Request, found: Snapshot) -> Response:
+def _response(request: Request, found: Snapshot, body: bytes) -> Response:
+    tag = found.tag if body is found.body else tag_of(body)
     headers = {
-        "ETag": found.tag,
+        "ETag": tag,
         "X-Forebay-Version": found.version,
         "X-Forebay-As-Of": found.as_of.isoformat(timespec="milliseconds"),
         "X-Forebay-Age": f"{found.age:.3f}",
     }
-    if request.headers.get("If-None-Match") == found.tag:
+    if request.headers.get("If-None-Match") == tag:
         return Response(status_code=304, headers=headers)
-    return HTMLResponse(found.body, headers=headers)
+    return HTMLResponse(body, headers=headers)

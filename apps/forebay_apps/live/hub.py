@@ -35,7 +35,11 @@ class Hub:
         self._last = -LEAST_SECONDS
         self._is_heard = threading.Event()
         self._listener = Listener(
-            database, self._hear, channels=(CHANGES,), probe_every=PROBE_SECONDS
+            database,
+            self._hear,
+            channels=(CHANGES,),
+            probe_every=PROBE_SECONDS,
+            lost=self._lose,
         )
 
     @property
@@ -89,7 +93,7 @@ class Hub:
             self._loop.call_soon_threadsafe(self.changed)
 
     async def wait(self, seconds: float) -> None:
-        """Return at the next hint, at the end, or after that many seconds."""
+        """Return at the next hint, when the listener is lost, at the end, or after the seconds."""
         changed = self._changed
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -100,6 +104,11 @@ class Hub:
         if not self._is_heard.is_set() and self._loop:
             self._is_heard.set()
             self._loop.call_soon_threadsafe(self._hint)
+
+    def _lose(self) -> None:
+        """Have every open stream say at once that nobody listens, in the listener's thread."""
+        if self._loop and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake)
 
     def _hint(self) -> None:
         if self._timer is None:

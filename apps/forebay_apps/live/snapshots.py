@@ -44,8 +44,13 @@ class Snapshot:
 
     @cached_property
     def tag(self) -> str:
-        """The same for the same content; how long ago something was, pages count themselves."""
-        return f'"{sha256(AGO.sub(b"", self.body)).hexdigest()[:20]}"'
+        """What tag_of says of the body."""
+        return tag_of(self.body)
+
+
+def tag_of(body: bytes) -> str:
+    """Return the same for the same content; how long ago something was, pages count themselves."""
+    return f'"{sha256(AGO.sub(b"", body)).hexdigest()[:20]}"'
 
 
 class Flight:

@@ -69,7 +69,6 @@ def agent_gauges(request: Request, person: Viewer, db: Db, agent: str | None = N
         "gauges.html",
         agents=[_card(state) for state in states],
         quotas=list(gauges.by_quota(quotas)),
-        may_act=person.may("operator"),
     )
 
 

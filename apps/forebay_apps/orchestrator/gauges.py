@@ -84,12 +84,14 @@ def _gauge(name: str, used: Amount, limit: Amount | None, now: Amount | None) ->
 
 def _spent(state: AgentState) -> Gauge:
     cap = state.max_usd_per_day or Decimal(0)
-    more = state.usd_projected
+    more, of_what = state.usd_projected, "in flight or ended without a known cost"
+    if not state.in_use:
+        of_what = "of what ended without a known cost"
     return Gauge(
         "spent today (UTC)",
         f"{formats.usd(state.usd_today)} of {formats.usd(cap)}",
         share=_percent(state.usd_today, cap),
-        note=f"up to {formats.usd(more)} more in flight" if more else None,
+        note=f"up to {formats.usd(more)} more, {of_what}" if more else None,
     )
 
 

@@ -49,7 +49,7 @@ def body(request: Request, person: Viewer, db: Db, task_id: Id) -> Response:
         request,
         "task_body.html",
         task=detail,
-        acts=_offered(detail) if person.may("operator") else [],
+        acts=_offered(detail),
         nothing_yet=_nothing_yet(detail),
         why=why,
         until=formats.moment(why.waiting_until) if why.waiting_until else None,
@@ -68,7 +68,7 @@ def body(request: Request, person: Viewer, db: Db, task_id: Id) -> Response:
     )
 
 
-@router.fragment("/tasks/{task_id}/result", is_personal=False)
+@router.fragment("/tasks/{task_id}/result", is_personal=False, role="admin")
 def result(request: Request, person: Admin, db: Db, task_id: Id) -> Response:
     """Show what went in and came out, to those who may read it."""
     with db.reader() as conn:

@@ -58,7 +58,6 @@ def task_list(
         older=older("/tasks", filters.pairs(), found, "task_id"),
         count=count_words(count),
         is_filtered=not filters.is_open,
-        may_act=person.may("operator"),
         now=now,
         is_partial=any(AND_MORE in tokens(task) + cost(task) for task in found[:PAGE_SIZE]),
         nothing=NOTHING,

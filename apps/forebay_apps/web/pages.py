@@ -13,8 +13,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from forebay_apps.live.fragments import answer, ask
 from forebay_apps.web.errors import problem
-from forebay_apps.web.people import Person
-from forebay_apps.web.rendering import FLASH, SLOT, render
+from forebay_apps.web.people import ROLES, Person, Role
+from forebay_apps.web.rendering import FLASH, SLOT, render, shown_to
 
 FLASH_CHARACTERS = 500
 KNOWN = {
@@ -67,14 +67,15 @@ class Pages(APIRouter):
         return self._route(path, "POST", APIRoute)
 
     def fragment(
-        self, path: str, *, is_personal: bool = True
+        self, path: str, *, is_personal: bool = True, role: Role = "viewer"
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Add a fragment, made once for all who may see the same.
 
-        `is_personal` False: it is the same for everybody of a role, and made once for all of them;
-        the function then sees a person with that role and no name.
+        `is_personal` False: it is made once for everybody of `role` and above. The function then
+        sees a person of that role without a name; what it shows to some of them only is marked in
+        the template (`only`).
         """
-        return self._route(path, "GET", PersonalFragmentRoute if is_personal else FragmentRoute)
+        return self._route(path, "GET", _fragment_route(None if is_personal else role))
 
     def _route(
         self, path: str, method: str, kind: type[APIRoute]
@@ -98,18 +99,14 @@ class PageRoute(APIRoute):
         return partial(_page, super().get_route_handler())
 
 
-class FragmentRoute(APIRoute):
-    """A fragment that is made once for everybody of a role."""
+def _fragment_route(role: Role | None) -> type[APIRoute]:
+    """Return the kind of a fragment made once for everybody of a role, or (None) for a person."""
 
-    def get_route_handler(self) -> Handler:
-        return partial(_fragment, super().get_route_handler(), False)
+    class FragmentRoute(APIRoute):
+        def get_route_handler(self) -> Handler:
+            return partial(_fragment, super().get_route_handler(), role)
 
-
-class PersonalFragmentRoute(APIRoute):
-    """A fragment that is made once for a person."""
-
-    def get_route_handler(self) -> Handler:
-        return partial(_fragment, super().get_route_handler(), True)
+    return FragmentRoute
 
 
 async def _page(make: Handler, request: Request) -> Response:
@@ -139,7 +136,11 @@ async def _section(request: Request, address: bytes, attributes: bytes) -> bytes
     return b"<section%s%s>%s</section>" % (start.encode(), attributes, body)
 
 
-async def _fragment(make: Handler, is_personal: bool, request: Request) -> Response:
+async def _fragment(make: Handler, role: Role | None, request: Request) -> Response:
+    """Answer with the fragment as the person of the request sees it.
+
+    Whoever is below the role asks in their own, and is refused.
+    """
     person: Person = request.state.person
-    seen_by = person if is_personal else Person("", person.role)
-    return await answer(request, make, seen_by=seen_by)
+    seen_by = Person("", min(person.role, role, key=ROLES.index)) if role else person
+    return await answer(request, make, seen_by=seen_by, shown=partial(shown_to, person))

@@ -1,7 +1,7 @@
 """What is sent to browsers: templates with what is known, and problems in the form asked for."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -14,10 +14,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from forebay.visible import visible
 from forebay_apps.web.errors import Problem, problem
 from forebay_apps.web.formats import FILTERS
+from forebay_apps.web.people import ROLES, Person, Role
 
 KIT = Path(__file__).parent
 FLASH = "forebay_said"  # the cookie of what the next page says
 LIVE_HEADER = "X-Forebay-Live"  # set by live.js: the answer goes into a page that is open
+ONLY = re.compile(rb"<!--for (\w+)-->(.*?)<!--end for-->", re.DOTALL)  # see `only`
 SLOT = re.compile(rb"<!--live (\S+) (.*?)-->")  # where a page has a live part: see `live`
 
 
@@ -31,7 +33,7 @@ def environment(folders: Sequence[Path]) -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(FILTERS, visible=visible)
-    made.globals["live"] = live
+    made.globals.update(live=live, only=only)
     return made
 
 
@@ -58,6 +60,23 @@ def live(path: str, query: str = "", **attributes: str) -> Markup:
         named["aria-label"] = label
     said = "".join(f' {name}="{escape(value)}"' for name, value in named.items())
     return Markup(f"<!--live {quote(address)} {said}-->")
+
+
+def only(role: Role, caller: Callable[[], str]) -> Markup:
+    """Mark what a fragment has for a role and those above it: others are sent it without.
+
+    For templates: `{% call only("operator") %}…{% endcall %}`, not one in another. So everybody
+    shares one answer of the database. It hides what somebody cannot use, never a secret.
+    """
+    return Markup(f"<!--for {role}-->{caller()}<!--end for-->")
+
+
+def shown_to(person: Person, body: bytes) -> bytes:
+    """Return a fragment as this person sees it: itself where it is the same for everybody."""
+    if b"<!--for " not in body:
+        return body
+    mine = {role.encode() for role in ROLES if person.may(role)}
+    return ONLY.sub(lambda part: part[2] if part[1] in mine else b"", body)
 
 
 def failed(request: Request, error: Exception) -> Response:

@@ -7,7 +7,8 @@ create or replace function forebay._pause(p_agent text, p_until timestamptz, p_r
 as $function$
 -- Pause an agent, or every one (p_agent null), until p_until; null resumes. Say how many changed.
 --
--- Resuming also ends the pauses that a provider asked for.
+-- Where every agent is paused, one that is paused as long or longer already keeps its time and its reason. Resuming also
+-- ends the pauses that a provider asked for.
 --
 -- Writes  forebay.agents, forebay.audit_log, forebay.refusals
 -- Locks   the agents, by name: it waits for admissions that are under way
@@ -23,6 +24,7 @@ begin
         update forebay.agents as a
         set paused_until = p_until, pause_reason = case when p_until is not null then p_reason end
         where (v_agent is null or a.agent = v_agent)
+            and (v_agent is not null or p_until is null or a.paused_until is null or a.paused_until < p_until)
             and (
                 p_until is not null or a.paused_until is not null
                 or (forebay._throttle(a, v_now)).paused_until is not null

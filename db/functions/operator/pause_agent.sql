@@ -12,6 +12,8 @@ create or replace function forebay.pause_agent(
 as $function$
 -- Let an agent start nothing until p_until (null: until it is resumed); what runs goes on. p_agent null means every agent.
 --
+-- With p_agent null, agents that are paused as long or longer already stay as they are, time and reason: they are not counted.
+--
 -- Returns    how many agents were paused
 -- Writes     forebay.agents, forebay.audit_log
 -- Locks      the agents, by name: it waits for admissions that are under way

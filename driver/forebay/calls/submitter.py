@@ -164,6 +164,22 @@ def retry_batch(
 
 
 @stored
+def retry_batch_tasks(
+    connection: AnyConnection,
+    *,
+    batch_id: int,
+    actor: str,
+    statuses: Sequence[str] | None = None,
+    task_ids: Sequence[int] | None = None,
+    reason: str | None = None,
+) -> list[TaskEffect]:
+    """Put those of the batch's failed or cancelled tasks back that have these statuses and ids.
+
+    One row a task that is meant. None lets every one through. Raises UnknownBatchError.
+    """
+
+
+@stored
 def open_upload(connection: AnyConnection, *, upload_id: UUID, name: str, actor: str) -> str:
     """Take note of a file before it is written, and return its name in the storage.
 

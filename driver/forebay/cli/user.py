@@ -83,5 +83,8 @@ def _password() -> str:
     """Ask for a new password twice, or read a line where nobody can be asked."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
-    said: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    from forebay_apps.web.users import PASSWORD_CHARACTERS
+
+    question = f"Password, {PASSWORD_CHARACTERS[0]} characters or more"
+    said: str = typer.prompt(question, hide_input=True, confirmation_prompt=True)
     return said

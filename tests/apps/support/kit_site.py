@@ -19,6 +19,7 @@ from forebay_apps.web.people import Person
 AnyPerson = Annotated[Person, Depends(requires("submitter"))]
 
 BOARD = """
+{% call only("operator") %}<p>Act</p>{% endcall %}
 <h2>{{ total }} tasks</h2>
 <details id="more"><summary>More</summary><p>As of {{ total }}</p></details>
 <label>Note <input id="note" value=""></label>

@@ -297,6 +297,7 @@
 --   new     functions/submitter/own_batches.sql
 --   new     functions/submitter/registered_agents.sql
 --   new     functions/submitter/retry_batch.sql
+--   new     functions/submitter/retry_batch_tasks.sql
 --   new     functions/submitter/submit_uploads.sql
 --   new     functions/worker/adopt.sql
 --   new     functions/worker/dequeue.sql
@@ -13267,6 +13268,53 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/submitter/retry_batch_tasks.sql
+create or replace function forebay.retry_batch_tasks(
+    p_batch_id bigint,
+    p_actor    text,
+    p_statuses text[] default null,
+    p_task_ids bigint[] default null,
+    p_reason   text default null
+)
+    returns setof forebay.task_effect
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Put failed or cancelled tasks of p_actor's batch back in line: those of these statuses and ids alone.
+--
+-- Null statuses or ids let every one through; with both null it is retry_batch. Ids of other batches are left out.
+--
+-- Returns    one row a task of the batch that is meant, by id
+-- Writes     forebay.tasks, forebay.audit_log
+-- Locks      the tasks, by id
+-- Errors     22023  p_batch_id or p_actor is null, or a status is none
+--            QF302  p_actor has no such batch
+-- Called by  forebay_submitter
+begin
+    perform forebay._own_batch(p_batch_id, p_actor);
+    perform forebay._require_statuses(p_statuses);
+    return query select * from forebay._retry(
+        array(
+            select t.task_id from forebay.tasks as t
+            where t.batch_id = p_batch_id
+                and (p_statuses is null or t.status = any(p_statuses))
+                and (p_task_ids is null or t.task_id = any(p_task_ids))
+        ),
+        null, p_reason, p_actor
+    );
+end;
+$function$;
+
+comment on function forebay.retry_batch_tasks is
+'Put failed or cancelled tasks of p_actor''s batch back in line: those of these statuses and ids alone.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/submitter/retry_batch_tasks.sql', 'repeatable', '4d4af0222dd755daf48bc5ef79167002df61cb07fbcebd83466410983b4117fa', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/submitter/submit_uploads.sql
 create or replace function forebay.submit_uploads(
     p_submission_key text,
@@ -17028,7 +17076,7 @@ forebay.open_upload, forebay.finish_upload, forebay.drop_upload, forebay.list_up
 forebay.registered_agents, forebay.own_batches,
 forebay.batch_tasks, forebay.batch_tasks_by_confidence, forebay.batch_results,
 forebay.batch_outlook, forebay.batch_explanations,
-forebay.cancel_batch, forebay.retry_batch
+forebay.cancel_batch, forebay.retry_batch, forebay.retry_batch_tasks
 to forebay_submitter;
 
 -- worker: claims, keeps leases, launches runs
@@ -17091,7 +17139,7 @@ begin
 end;
 $types$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('grants.sql', 'repeatable', '2c6d069afb46607ee7f6febcd168a604952d132828a6cce0cbb6f2c5fe84fa55', '0.3.0', pg_catalog.clock_timestamp(), session_user)
+values ('grants.sql', 'repeatable', 'e7b99444ffc20b409fdc44cfaebc80d6ff9c4f17dbd99f1c9128e4e3be5fb9fd', '0.3.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;

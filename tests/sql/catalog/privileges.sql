@@ -30,7 +30,7 @@ select results_eq(
         ('submitter',
             'batch_explanations batch_outlook batch_results batch_tasks batch_tasks_by_confidence cancel_batch '
             || 'drop_upload enqueue enqueue_many finish_upload list_uploads open_batch open_upload own_batches '
-            || 'registered_agents retry_batch schema_version server_time '
+            || 'registered_agents retry_batch retry_batch_tasks schema_version server_time '
             || 'submit_uploads'),
         ('upkeep', 'announcement_sent attempts_to_cost attempts_to_trace begin_bill begin_branch branch_state '
             || 'collect_announcements list_clones mask_data prepare_branch record_compute_usage record_traces '
