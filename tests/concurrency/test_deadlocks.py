@@ -309,6 +309,14 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "record_compute_usage": lambda s, c: upkeep.record_compute_usage(
         s, rows=bills(c), source=c.random.choice(("local", "bill"))
     ),
+    "attempts_to_trace": lambda s, c: upkeep.attempts_to_trace(s, limit=c.random.randint(1, 20)),
+    "record_traces": lambda s, c: upkeep.record_traces(
+        s,
+        attempt_id=c.attempt(),
+        calls=[{"call_id": str(c.random.randrange(9)), "model": "m", "input_tokens": 1}],
+        traces=1,
+        rollups=[str(c.random.randrange(9))],
+    ),
     "annotate": lambda s, c: operator.annotate(s, task_ids=c.tasks(), note="n"),
     "act_on_matching": act_on_matching,
     "collect_announcements": lambda s, c: upkeep.collect_announcements(

@@ -73,7 +73,7 @@ def test_the_page_leads_to_a_parsed_pdf() -> None:
     assert len(re.findall(r"^ok +callback: a signed report reaches", said, re.MULTILINE)) == 1
     assert not re.findall(r"^(missing|unknown) ", said, re.MULTILINE)
     assert re.search(r"^status +completed$", said, re.MULTILINE)
-    assert '"invoice_number"' in said
+    assert '"kind": "invoice"' in said
 
 
 def test_what_is_not_run_is_not_ours() -> None:

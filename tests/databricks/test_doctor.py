@@ -15,8 +15,11 @@ from psycopg import sql
 from apps.support.serving import running
 from databricks.support_deployed import become, standing
 from forebay.calls import operator
+from forebay.cli.serve import _look_around
 from forebay.databricks.bootstrap import CALLERS, Part, Principal, admit
 from forebay.databricks.doctor import Finding, examine
+from forebay.databricks.secrets import resolved
+from forebay.errors import SettingError
 from forebay.pool import Database
 from forebay_apps.orchestrator.app import create_app
 from forebay_lab.workspace import Fault
@@ -365,3 +368,41 @@ def test_the_command_prints_lines_or_json_and_its_exit_code_tells(
         f"documents {ROOT}"
     ]
     assert cli("databricks", "doctor", "--as", "nobody").code == 1
+
+
+def test_an_app_that_starts_says_in_its_log_what_it_lacks(
+    here: Deployed, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A job that runs as who deployed it is seen at the next start, which waits for nothing."""
+    here.job.settings["run_as"] = {"user_name": "ada@example.com"}
+    settings = {**here.environment("orchestrator"), "DATABRICKS_APP_NAME": "forebay"}
+    become(monkeypatch, settings)
+    _look_around("orchestrator", settings)
+    until = time.monotonic() + 60
+    while not (said := [r for r in caplog.records if "doctor_" in r.getMessage()]):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert len(said) == 1
+    assert "doctor_missing" in said[0].getMessage()
+
+
+def test_elsewhere_nothing_is_looked_at(here: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a laptop, or a server of one's own, the apps ask no workspace anything."""
+    here.workspace.log.clear()
+    _look_around("orchestrator", here.environment("orchestrator"))
+    time.sleep(0.5)
+    assert here.workspace.log == []
+
+
+def test_a_setting_that_is_kept_as_a_secret_is_fetched(
+    here: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`secret:SCOPE/KEY` of our variables alone; what cannot be read names the setting."""
+    settings = here.environment("orchestrator") | {"OTHER": "secret:a/b"}
+    become(monkeypatch, settings)
+    read = resolved(settings)
+    assert read["FOREBAY_CALLBACK_SECRETS"] == CALLBACK_SECRET
+    assert read["OTHER"] == "secret:a/b"
+    here.workspace.access.revoke(ORCHESTRATOR, f"secrets/{SCOPE}")
+    with pytest.raises(SettingError, match="FOREBAY_CALLBACK_SECRETS"):
+        resolved(settings)

@@ -20,6 +20,8 @@ import psycopg
 import pytest
 from mlflow import MlflowClient
 
+from apps.support.people import logged_in, write_people
+from apps.support.serving import served
 from databricks.support_traces import (
     EXPERIMENT,
     MODEL,
@@ -39,9 +41,10 @@ from forebay.traces import harvest
 from forebay.traces.harvest import FoundTrace
 from forebay.traces.mlflow_settings import LAUNCH_KEY
 from forebay_agents.tracing import Trace
-from forebay_apps.orchestrator.traces import TraceReader
+from forebay_apps.orchestrator.traces import STATES, TraceReader
 from forebay_apps.web.database import Connections
 from support.cli import Cli
+from support.daemon import until
 
 __all__ = ["empty_mlflow", "seen"]
 
@@ -467,8 +470,34 @@ def test_an_attempt_that_cannot_be_read_holds_up_no_other(seen: Seen) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_the_orchestrator_reads_traces(seen: Seen, role_dsn: Callable[..., str], dsn: str) -> None:
-    """Its loop does, as a member of upkeep alone, where an experiment is set."""
+def test_the_dashboard_reads_traces(
+    seen: Seen, role_dsn: Callable[..., str], tmp_path: Path
+) -> None:
+    """It does by itself where an experiment is set, and the task's page says how far that is."""
+    work, other = seen.claim(), seen.claim()
+    with traced(work) as root:
+        call(root, (7, 0), mlflow__llm__model=MODEL)
+    seen.complete(work)
+    seen.complete(other)
+    (tmp_path / "home").mkdir()
+    write_people(tmp_path / "home" / "users.json")
+    settings = {
+        "FOREBAY_DATABASE_URL": role_dsn("all"),
+        "FOREBAY_LOGIN": "password",
+        **seen.environment,
+    }
+    with served("orchestrator", settings, tmp_path) as app, logged_in(app, "vic") as person:
+        until(lambda: seen.attempt(other)["trace_state"] == "awaited", 60)
+        pages = [person.get(f"/tasks/{it.task_id}/body").text for it in (work, other)]
+    assert seen.used(work) == (7, 0, True)
+    assert [STATES[word] in page for page in pages for word in ("found", "awaited")] == [
+        *(True, False),
+        *(False, True),
+    ]
+
+
+def test_upkeep_alone_may_read_traces(seen: Seen, role_dsn: Callable[..., str]) -> None:
+    """The reader needs no other role; without an experiment there is none."""
     work = seen.claim()
     with traced(work) as root:
         call(root, (7, 0), mlflow__llm__model=MODEL)

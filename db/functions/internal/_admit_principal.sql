@@ -18,7 +18,7 @@ declare
     v_callers constant text[] := array[
         'forebay_submitter', 'forebay_worker', 'forebay_agent', 'forebay_operator', 'forebay_viewer', 'forebay_reader', 'forebay_upkeep'
     ];
-    v_given  text[] := '{}';
+    v_given  text[] := array[]::text[];
     v_schema name;
     v_role   text;
     -- Who made a role in PostgreSQL 16 or newer has its admin option, and may not act as it by that.
