@@ -26,7 +26,7 @@
 \set file functions/internal/_add_compute.sql \set sha256 cbd7f09f5e9450be93ecabb68aee04edf867520b374cc7d525fcc2ebfc239362 \ir install/apply.sql
 \set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
 \set file functions/internal/_admit.sql \set sha256 3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964 \ir install/apply.sql
-\set file functions/internal/_admit_principal.sql \set sha256 82d5286a3f438150aa7745d760ca1e7d4d0fd02a3c803cc5742072a10c4a233c \ir install/apply.sql
+\set file functions/internal/_admit_principal.sql \set sha256 39c0c147b90ee0b199de175e1bf1aef16339974cb7d465aec5abc6a18f059c18 \ir install/apply.sql
 \set file functions/internal/_after_failure.sql \set sha256 19605e6982596b0563d60820e8ff95609b0ad4e04c8bf08f4cb6e6059a75a6a4 \ir install/apply.sql
 \set file functions/internal/_aged_order.sql \set sha256 8a853a50f497fdca6f6196e95453fa99235b88fdc79a5372eca3ad8a7f719bbc \ir install/apply.sql
 \set file functions/internal/_agent_gauges.sql \set sha256 2c82980485a0d9b4357200e39c122b991426e8aa111499d4edc30b5138a6b2eb \ir install/apply.sql
@@ -374,7 +374,7 @@
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql
 \set file functions/operator/lift_spend_cap.sql \set sha256 451f8c159489d1df59c58e7f2f9efef2008ebc7cd55e8341496d81a302be9fa8 \ir install/apply.sql
 \set file functions/operator/open_installation.sql \set sha256 db05bd0ed12e1a00c5ad88863af3b22fd72a465fa7559b97d7cb488524d4cb2f \ir install/apply.sql
-\set file functions/operator/pause_agent.sql \set sha256 644ab2d29c190cbc44c73505248c30a271f9f175c402c7933e3837f6247295f7 \ir install/apply.sql
+\set file functions/operator/pause_agent.sql \set sha256 4ef9ad12b955f19587e0cd1109da411742ba981674e8c0ec36910cb2ca9763d8 \ir install/apply.sql
 \set file functions/operator/register_agent.sql \set sha256 f054bb5b1db44a021fd9e73da95f49b253e0f1601447c56c0b023de6622e6640 \ir install/apply.sql
 \set file functions/operator/register_customer.sql \set sha256 5d56cc0a8648496b06fbd5cae91fb936d2fd0644a3d1d34b4a23bffcb7f84d28 \ir install/apply.sql
 \set file functions/operator/register_price.sql \set sha256 58489196b26dc6aaddbdf1e33e279b9fe5b5a0406e1cc1948df43cbf5a842452 \ir install/apply.sql
@@ -445,6 +445,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 539eee75224ccad49667bfeacb1f3cc75615b603c201870c4a672d1335b5fdcd \ir install/apply.sql
+\set file grants.sql \set sha256 2d244ff4879de7db1fef6009ef9ceee5fb7d274726e865b73184615ca617094e \ir install/apply.sql
 
 \ir install/finish.sql

@@ -332,6 +332,7 @@
 --   new     functions/submitter/own_batches.sql
 --   new     functions/submitter/registered_agents.sql
 --   new     functions/submitter/retry_batch.sql
+--   new     functions/submitter/retry_batch_tasks.sql
 --   new     functions/submitter/submit_uploads.sql
 --   new     functions/worker/adopt.sql
 --   new     functions/worker/dequeue.sql
@@ -2810,7 +2811,7 @@ declare
     v_callers constant text[] := array[
         'forebay_submitter', 'forebay_worker', 'forebay_agent', 'forebay_operator', 'forebay_viewer', 'forebay_reader', 'forebay_upkeep'
     ];
-    v_given  text[] := '{}';
+    v_given  text[] := array[]::text[];
     v_schema name;
     v_role   text;
     -- Who made a role in PostgreSQL 16 or newer has its admin option, and may not act as it by that.
@@ -2852,7 +2853,7 @@ $function$;
 comment on function forebay._admit_principal is
 'Give a principal of the workspace its login in this database of Lakebase, and make it a member of callers'' roles.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_admit_principal.sql', 'repeatable', '82d5286a3f438150aa7745d760ca1e7d4d0fd02a3c803cc5742072a10c4a233c', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_admit_principal.sql', 'repeatable', '39c0c147b90ee0b199de175e1bf1aef16339974cb7d465aec5abc6a18f059c18', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -10220,7 +10221,8 @@ create or replace function forebay._pause(p_agent text, p_until timestamptz, p_r
 as $function$
 -- Pause an agent, or every one (p_agent null), until p_until; null resumes. Say how many changed.
 --
--- Resuming also ends the pauses that a provider asked for.
+-- Where every agent is paused, one that is paused as long or longer already keeps its time and its reason. Resuming also
+-- ends the pauses that a provider asked for.
 --
 -- Writes  forebay.agents, forebay.audit_log, forebay.refusals
 -- Locks   the agents, by name: it waits for admissions that are under way
@@ -10236,6 +10238,7 @@ begin
         update forebay.agents as a
         set paused_until = p_until, pause_reason = case when p_until is not null then p_reason end
         where (v_agent is null or a.agent = v_agent)
+            and (v_agent is not null or p_until is null or a.paused_until is null or a.paused_until < p_until)
             and (
                 p_until is not null or a.paused_until is not null
                 or (forebay._throttle(a, v_now)).paused_until is not null
@@ -10257,7 +10260,7 @@ $function$;
 
 comment on function forebay._pause is 'Pause an agent, or every one (p_agent null), until p_until; null resumes. Say how many changed.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_pause.sql', 'repeatable', '3eed227d268c0d148cc033efd816a8e9e0dec2410a2134a809d5cfae7965ed60', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_pause.sql', 'repeatable', '7174542b8cd5220c9659eed7224610a3baecac38e2a91bb3d7206ffc92473b62', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14773,6 +14776,53 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/submitter/retry_batch_tasks.sql
+create or replace function forebay.retry_batch_tasks(
+    p_batch_id bigint,
+    p_actor    text,
+    p_statuses text[] default null,
+    p_task_ids bigint[] default null,
+    p_reason   text default null
+)
+    returns setof forebay.task_effect
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Put failed or cancelled tasks of p_actor's batch back in line: those of these statuses and ids alone.
+--
+-- Null statuses or ids let every one through; with both null it is retry_batch. Ids of other batches are left out.
+--
+-- Returns    one row a task of the batch that is meant, by id
+-- Writes     forebay.tasks, forebay.audit_log
+-- Locks      the tasks, by id
+-- Errors     22023  p_batch_id or p_actor is null, or a status is none
+--            QF302  p_actor has no such batch
+-- Called by  forebay_submitter
+begin
+    perform forebay._own_batch(p_batch_id, p_actor);
+    perform forebay._require_statuses(p_statuses);
+    return query select * from forebay._retry(
+        array(
+            select t.task_id from forebay.tasks as t
+            where t.batch_id = p_batch_id
+                and (p_statuses is null or t.status = any(p_statuses))
+                and (p_task_ids is null or t.task_id = any(p_task_ids))
+        ),
+        null, p_reason, p_actor
+    );
+end;
+$function$;
+
+comment on function forebay.retry_batch_tasks is
+'Put failed or cancelled tasks of p_actor''s batch back in line: those of these statuses and ids alone.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/submitter/retry_batch_tasks.sql', 'repeatable', '4d4af0222dd755daf48bc5ef79167002df61cb07fbcebd83466410983b4117fa', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/submitter/submit_uploads.sql
 create or replace function forebay.submit_uploads(
     p_submission_key text,
@@ -16243,6 +16293,8 @@ create or replace function forebay.pause_agent(
 as $function$
 -- Let an agent start nothing until p_until (null: until it is resumed); what runs goes on. p_agent null means every agent.
 --
+-- With p_agent null, agents that are paused as long or longer already stay as they are, time and reason: they are not counted.
+--
 -- Returns    how many agents were paused
 -- Writes     forebay.agents, forebay.audit_log
 -- Locks      the agents, by name: it waits for admissions that are under way
@@ -16263,7 +16315,7 @@ $function$;
 
 comment on function forebay.pause_agent is 'Let an agent start nothing until p_until (null: until it is resumed); what runs goes on. p_agent null means every agent.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/pause_agent.sql', 'repeatable', '644ab2d29c190cbc44c73505248c30a271f9f175c402c7933e3837f6247295f7', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/pause_agent.sql', 'repeatable', '4ef9ad12b955f19587e0cd1109da411742ba981674e8c0ec36910cb2ca9763d8', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19526,7 +19578,7 @@ forebay.open_upload, forebay.finish_upload, forebay.drop_upload, forebay.list_up
 forebay.registered_agents, forebay.own_batches,
 forebay.batch_tasks, forebay.batch_tasks_by_confidence, forebay.batch_results,
 forebay.batch_outlook, forebay.batch_explanations,
-forebay.cancel_batch, forebay.retry_batch
+forebay.cancel_batch, forebay.retry_batch, forebay.retry_batch_tasks
 to forebay_submitter;
 
 -- worker: claims, keeps leases, launches runs
@@ -19594,7 +19646,7 @@ begin
 end;
 $types$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('grants.sql', 'repeatable', '539eee75224ccad49667bfeacb1f3cc75615b603c201870c4a672d1335b5fdcd', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('grants.sql', 'repeatable', '2d244ff4879de7db1fef6009ef9ceee5fb7d274726e865b73184615ca617094e', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
