@@ -91,7 +91,7 @@ def test_a_wrong_dsn_is_one_sentence() -> None:
     """A database that cannot be reached is refused with exit code 1, wrong usage with 2."""
     done = forebay_db("plan", "--dsn", "host=/nowhere dbname=x")
     assert done.returncode == 1
-    assert done.stderr.startswith("forebay: Cannot reach the database")
+    assert done.stderr.startswith("forebay: Cannot connect to the database")
     assert done.stderr.count("\n") == 1
     assert forebay_db("plan", "--nosuch").returncode == 2
 

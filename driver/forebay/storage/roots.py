@@ -71,7 +71,8 @@ def _is_mounted(volume: Path) -> bool:
 def prepare(storages: Sequence[Storage]) -> None:
     """Make the first of the roots, which takes new documents, where it is not there.
 
-    For the start of a program: a root that goes away later is missed, and never made anew. Raises
+    For the start of a program: a root that goes away later is missed, and never made anew. It is its
+    owner's alone: who wants to share it makes it beforehand. Raises
     SettingError, also for another root that is something else than a folder.
     """
     for place, storage in enumerate(storages):
@@ -85,7 +86,7 @@ def prepare(storages: Sequence[Storage]) -> None:
 
 def _make(storage: FolderStorage) -> None:
     try:
-        storage.root.mkdir(parents=True, exist_ok=True)
+        storage.root.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise SettingError(
             f"The storage root {quoted(str(storage.root))} cannot be made ({error.strerror}):"
