@@ -89,8 +89,12 @@ class Seen:
     def store(self, old: str, new: str) -> None:
         """Replace a text in all spans that are stored, as JSON in a JSON string has it."""
         quoted = json.dumps(new)[1:-1]
+        self.store_sql("update spans set content = replace(content, ?, ?)", old, quoted)
+
+    def store_sql(self, statement: str, *values: str) -> None:
+        """Change what is stored, as somebody may who writes it in another way."""
         with sqlite3.connect(self.uri.removeprefix("sqlite:///")) as connection:
-            connection.execute("update spans set content = replace(content, ?, ?)", [old, quoted])
+            connection.execute(statement, values)
         connection.close()
 
     def again(self) -> None:

@@ -40,6 +40,7 @@ from forebay.rows import AttemptToTrace
 from forebay.traces import harvest
 from forebay.traces.harvest import FoundTrace
 from forebay.traces.mlflow_settings import LAUNCH_KEY
+from forebay.traces.mlflow_store import TRACE_ID
 from forebay_agents.tracing import Trace
 from forebay_apps.orchestrator.traces import STATES, TraceReader
 from forebay_apps.web.database import Connections
@@ -197,6 +198,36 @@ def test_co4_a_trace_that_goes_on_is_read_again(seen: Seen) -> None:
     seen.clock.advance(MINUTE)
     assert dict(seen.read().states) == {"found": 1}
     assert seen.used(work) == (8, 4, True)
+
+
+def test_co4_a_trace_whose_state_says_so_goes_on(seen: Seen) -> None:
+    """All that is stored of it has ended, but not the trace: more may come."""
+    work = seen.claim()
+    with traced(work) as root:
+        call(root, (7, 3), mlflow__llm__model=MODEL)
+    seen.complete(work)
+    seen.store_sql("update trace_info set status = 'IN_PROGRESS'")
+    assert dict(seen.read().states) == {"partial": 1}
+    assert seen.used(work) == (7, 3, True)  # as far as it is known
+    seen.store_sql("update trace_info set status = 'ERROR'")
+    seen.clock.advance(MINUTE)
+    assert dict(seen.read().states) == {"found": 1}
+
+
+@pytest.mark.parametrize(
+    ("trace_id", "is_one"),
+    [
+        ("tr-0123456789abcdef0123456789abcdef", True),
+        ("trace:/main.traces/0123456789abcdef", True),
+        ("../../experiments/list", False),
+        ("tr-1/../../experiments", False),
+        ("tr-1\n", False),
+        ("", False),
+    ],
+)
+def test_what_is_no_id_of_a_trace_is_not_asked_for(trace_id: str, is_one: bool) -> None:
+    """An agent says what it likes, and it becomes part of a request's path."""
+    assert bool(TRACE_ID.fullmatch(trace_id)) == is_one
 
 
 def test_co4_a_trace_that_opens_empty_is_partial(seen: Seen) -> None:
