@@ -32,6 +32,7 @@ QUOTAS = {"a": ["one", "two"], "b": ["two", "one"]}  # crosswise
 NO_RIVALS = {
     "enqueue",  # one task of enqueue_many
     "server_time",  # volatile, but writes nothing
+    "recover_claims",  # the same
     "prepare_branch",  # only who may act as forebay_owner calls these, and the
     "begin_branch",  # other two in a copy, where nobody works yet
     "mask_data",

@@ -71,9 +71,9 @@ def _is_mounted(volume: Path) -> bool:
 def prepare(storages: Sequence[Storage]) -> None:
     """Make the first of the roots, which takes new documents, where it is not there.
 
-    For the start of a program: a root that goes away later is missed, and never made anew. It is its
-    owner's alone: who wants to share it makes it beforehand. Raises
-    SettingError, also for another root that is something else than a folder.
+    For the start of a program: a root that goes away later is missed, and never made anew. It is
+    its owner's alone: who wants to share it makes it beforehand. Raises SettingError, also for
+    another root that is something else than a folder.
     """
     for place, storage in enumerate(storages):
         if not isinstance(storage, FolderStorage) or os.path.isdir(storage.root):
