@@ -32,7 +32,7 @@ select results_eq(
 select given($$ select forebay.complete(101, '{}') $$);
 set local role forebay_upkeep;
 select results_eq($$ select attempt_id from forebay.attempts_to_trace() $$, array[101::bigint], 'a new one comes at once');
-select is(forebay.record_traces(101), 'awaited', 'nothing was found');
+select is(forebay.record_traces(101, '[]'), 'awaited', 'nothing was found');
 select at_time('3 minutes 9 s');
 select is_empty($$ select * from forebay.attempts_to_trace() $$, 'the first wait is a minute');
 select at_time('3 minutes 10 s');
