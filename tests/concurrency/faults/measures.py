@@ -152,8 +152,8 @@ FAULTS = [
     ),
     Fault(
         "an estimate by another end counts",
-        f"{INTERNAL}/_add_compute.sql",
-        "coalesce(u.ended_at >= o.finished_at, true)",
+        f"{INTERNAL}/_compute_source.sql",
+        "coalesce(u.ended_at >= a.finished_at, true)",
         "true",
         rollups.test_an_estimate_by_an_end_that_moves_meanwhile_does_not_count,
     ),
