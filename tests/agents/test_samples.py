@@ -20,6 +20,8 @@ from forebay_lab.samples.hard import HARD
 from forebay_lab.samples.plans import PLANS
 from forebay_lab.samples.special import SPECIAL
 
+pytestmark = pytest.mark.timeout(600)  # all samples are read once, for all of these tests
+
 Row = dict[str, Any]
 
 DOCS = Path(__file__).parents[2] / "docs" / "parsing.md"
