@@ -80,7 +80,7 @@ def take_settings(parameters: Mapping[str, str]) -> dict[str, str]:
     missing = {name: value for name, value in settings.items() if not text(os.environ, name)}
     secrets = {name: value for name, value in missing.items() if is_kept(value)}
     os.environ.update((name, missing[name]) for name in missing.keys() - secrets.keys())
-    os.environ.update((name, fetched(name, value)) for name, value in secrets.items())
+    os.environ.update(fetched(secrets))
     return {name: value for name, value in parameters.items() if name not in settings}
 
 

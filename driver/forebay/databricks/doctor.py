@@ -63,7 +63,7 @@ class Case:
     def setting(self, name: str) -> str:
         """Return a setting; a secret is fetched. Raises SettingError."""
         said = text(self.settings, name)
-        return secrets.fetched(name, said) if secrets.is_kept(said) else said
+        return secrets.fetched({name: said})[name] if secrets.is_kept(said) else said
 
 
 Group = Callable[[Case], Iterable[Finding]]

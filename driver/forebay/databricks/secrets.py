@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
 
 from forebay.errors import SettingError
+
+if TYPE_CHECKING:
+    from databricks.sdk import WorkspaceClient
 
 SECRET = "secret:"
 
@@ -23,19 +28,31 @@ def where(value: str) -> tuple[str, str]:
 
 def resolved(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables with the secrets of FOREBAY_* in place. Raises SettingError."""
-    return {
-        name: fetched(name, value) if name.startswith("FOREBAY_") and is_kept(value) else value
+    kept = {
+        name: value
         for name, value in environment.items()
+        if name.startswith("FOREBAY_") and is_kept(value)
     }
+    return {**environment, **fetched(kept)}
 
 
-def fetched(name: str, value: str) -> str:
-    """Return what a secret scope of the workspace keeps for a setting. Raises SettingError."""
+def fetched(kept: Mapping[str, str]) -> dict[str, str]:
+    """Return what secret scopes of the workspace keep for settings, by one client of it.
+
+    Raises SettingError, which names the setting.
+    """
+    if not kept:
+        return {}
     from forebay.databricks.client import workspace_client
 
+    connect = cache(workspace_client)
+    return {name: _fetched(name, value, connect) for name, value in kept.items()}
+
+
+def _fetched(name: str, value: str, connect: Callable[[], WorkspaceClient]) -> str:
     scope, key = where(value)
     try:
-        kept = workspace_client().secrets.get_secret(scope, key).value
+        kept = connect().secrets.get_secret(scope, key).value
     except (ValueError, OSError) as error:  # OSError: the SDK's own too
         reason = getattr(error, "error_code", None) or type(error).__name__
         raise SettingError(
