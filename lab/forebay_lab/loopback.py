@@ -7,7 +7,7 @@ import sys
 import threading
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 
 class LoopbackServer(ThreadingHTTPServer):
@@ -52,3 +52,29 @@ class LoopbackServer(ThreadingHTTPServer):
         for request in list(self._open):
             with suppress(OSError):
                 request.shutdown(socket.SHUT_RDWR)
+
+
+class Served:
+    """What is served on loopback while it is entered; a subclass makes the server."""
+
+    _server: LoopbackServer
+
+    @property
+    def url(self) -> str:
+        """Where it is, without a path."""
+        return self._server.url
+
+    def __enter__(self) -> Self:
+        self._server.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end_waits()
+        self._server.stop()
+
+    def _end_waits(self) -> None:
+        """End what requests wait for, before the server stops."""
+
+    def serve(self) -> None:
+        """Serve until interrupted."""
+        self._server.serve_forever()

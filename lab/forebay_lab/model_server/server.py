@@ -6,10 +6,9 @@ import socket
 import struct
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
-from types import TracebackType
 from typing import Any
 
-from forebay_lab.loopback import LoopbackServer
+from forebay_lab.loopback import LoopbackServer, Served
 from forebay_lab.model_server.faults import KINDS, Fault
 from forebay_lab.model_server.simulation import ConnectionLost, Response, Simulation
 
@@ -22,7 +21,7 @@ TRICKLE_EVERY = 0.1
 """Seconds between two spaces of an answer that trickles."""
 
 
-class ModelServer:
+class ModelServer(Served):
     """Serve a simulation while it is entered; `base_url` is where, `simulation` what."""
 
     def __init__(self, simulation: Simulation | None = None, port: int = 0) -> None:
@@ -35,22 +34,8 @@ class ModelServer:
         """Where FOREBAY_MODEL_BASE_URL points to."""
         return f"{self._server.url}/v1"
 
-    def __enter__(self) -> "ModelServer":
-        self._server.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def _end_waits(self) -> None:
         self.simulation.hung.set()
-        self._server.stop()
-
-    def serve(self) -> None:
-        """Serve until interrupted."""
-        self._server.serve_forever()
 
 
 class _Handler(BaseHTTPRequestHandler):

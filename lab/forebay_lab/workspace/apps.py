@@ -10,11 +10,10 @@ import http.client
 import uuid
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
-from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-from forebay_lab.loopback import LoopbackServer
+from forebay_lab.loopback import LoopbackServer, Served
 from forebay_lab.workspace.access import Principal
 from forebay_lab.workspace.routing import ApiError, Area, Request, route
 from forebay_lab.workspace.server import Workspace
@@ -33,7 +32,7 @@ class Passed:
     status: int
 
 
-class App:
+class App(Served):
     """The proxy before an app, while it is entered; `seconds` is when it cuts a request off."""
 
     def __init__(
@@ -45,23 +44,6 @@ class App:
         self.seconds = seconds
         self.log: list[Passed] = []
         self._server = LoopbackServer(0, type("Handler", (_Handler,), {"app": self}))
-
-    @property
-    def url(self) -> str:
-        """Where the app is, as its users see it."""
-        return self._server.url
-
-    def __enter__(self) -> App:
-        self._server.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.stop()
 
 
 class Apps(Area):

@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
-from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from forebay_lab.loopback import LoopbackServer
+from forebay_lab.loopback import LoopbackServer, Served
 from forebay_lab.workspace.access import Access, Principal
 from forebay_lab.workspace.faults import Fault, Faults
 from forebay_lab.workspace.routing import Answer, ApiError, Area, Request, Route, route
@@ -39,7 +38,7 @@ class Logged:
     status: int
 
 
-class Workspace:
+class Workspace(Served):
     """Serve areas of the API while it is entered; `url` is DATABRICKS_HOST, `token` the token.
 
     `now` gives epoch seconds and can be replaced, for tokens and times.
@@ -64,11 +63,6 @@ class Workspace:
         handler = type("Handler", (_Handler,), {"workspace": self})
         self._server = LoopbackServer(port, handler)
 
-    @property
-    def url(self) -> str:
-        """Where the workspace is."""
-        return self._server.url
-
     def add(self, area: Area) -> None:
         """Serve another area."""
         self.areas.append(area)
@@ -87,22 +81,8 @@ class Workspace:
         finally:
             self.faults.remove(fault)
 
-    def __enter__(self) -> Workspace:
-        self._server.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def _end_waits(self) -> None:
         self.closing.set()
-        self._server.stop()
-
-    def serve(self) -> None:
-        """Serve until interrupted."""
-        self._server.serve_forever()
 
     def handle(self, request: Request) -> Answer:
         """Answer a request, or raise ApiError."""
