@@ -20,9 +20,11 @@ from apps.support.serving import Served
 from apps.support.uploads import NAMES, a_pdf, put, submit, uploaded
 from conftest import Connect
 from forebay.calls import operator, submitter
+from forebay.logs import FIELDS
 from forebay.pool import Database
 from forebay_apps.intake.cleaning import Cleaner
 from forebay_apps.intake.settings import IntakeSettings
+from forebay_apps.intake.storing import UNUSABLE
 from forebay_apps.web.database import Connections
 from forebay_lab.workspace import Fault, Principal
 from support.daemon import ended, register, running
@@ -159,8 +161,9 @@ def test_fl8_what_the_volume_refuses_can_be_sent_again(
     client: ClientOf,
     serve: Serve,
     monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The person hears a sentence, nothing is left, and the same file goes through later."""
+    """The person hears a sentence, the log has why; the same file goes through later."""
     access = volume.workspace.access
     access.add(Principal("intake-app"), "app-token")
     access.grant("intake-app", f"volumes/{VOLUME}", "READ_VOLUME")
@@ -169,7 +172,9 @@ def test_fl8_what_the_volume_refuses_can_be_sent_again(
     person, upload_id = client(app, "mila"), "0e2b1d1c-5d3f-4a1e-9c55-0f6f3f1b7a11"
     refused = put(person, a_pdf(), upload_id=upload_id)
     assert refused.status_code == 503
-    assert "READ VOLUME and WRITE VOLUME" in refused.json()["error"]
+    assert refused.json()["error"] == UNUSABLE
+    (logged,) = [vars(record) for record in caplog.records if record.levelname == "ERROR"]
+    assert "READ VOLUME and WRITE VOLUME" in logged[FIELDS]["reason"]
     assert not stored(volume)
     access.grant("intake-app", f"volumes/{VOLUME}", "WRITE_VOLUME")
     assert put(person, a_pdf(), upload_id=upload_id).status_code == 201

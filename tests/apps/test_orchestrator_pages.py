@@ -15,6 +15,7 @@ from apps.support.screen import assert_fits, look, seen
 from apps.support.serving import Served
 from conftest import Connect
 from forebay.calls import agent, operator, submitter, viewer, worker
+from support.daemon import until
 
 PAGES = {
     "overview": "/",
@@ -77,9 +78,9 @@ def test_what_was_lost_and_ended_well_is_no_error(
     vic = client(orchestrator, "vic")
     assert 'class="error"' in vic.get(f"/tasks/{task_id}").text
     agent.complete(conn, attempt_id=claimed.attempt_id, result={})
-    said = vic.get(f"/tasks/{task_id}").text
-    assert "Was lost, and ended well all the same: lease expired" in said
-    assert 'class="error"' not in said
+    words = "Was lost, and ended well all the same: lease expired"
+    until(lambda: words in vic.get(f"/tasks/{task_id}").text)
+    assert 'class="error"' not in vic.get(f"/tasks/{task_id}").text
 
 
 def test_what_is_not_there_is_not_found(busy: Busy, orchestrator: Served, client: ClientOf) -> None:

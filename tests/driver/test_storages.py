@@ -267,12 +267,22 @@ def test_a_file_that_is_removed_while_it_is_read_is_read_to_its_end(kept: Kept) 
 
 
 def test_a_root_that_is_not_there_is_no_fault_of_the_file(kept: Kept) -> None:
-    """What is asked for may be there when the root is; writing makes the root's own folder."""
+    """What is asked for may be there when the root is."""
     kept.folder.rmdir()
     for act in (kept.storage.size, kept.storage.read, kept.storage.exists):
         with pytest.raises(StorageError, match=r"storage root .* is not there") as missing:
             act("a.pdf")
         assert missing.value.may_pass
     assert list(kept.storage.names()) == []
-    kept.storage.write("a.pdf", [b"a"])
-    assert kept.storage.exists("a.pdf")
+
+
+def test_a_write_makes_a_root_in_a_volume_but_none_that_a_mount_would_hide(kept: Kept) -> None:
+    """What is written where a mount has gone away is not found when it is back."""
+    kept.folder.rmdir()
+    if isinstance(kept.storage, FolderStorage):
+        with pytest.raises(StorageError, match=r"storage root .* is not there"):
+            kept.storage.write("a.pdf", [b"a"])
+        assert not kept.folder.exists()
+    else:
+        kept.storage.write("a.pdf", [b"a"])
+        assert kept.storage.exists("a.pdf")

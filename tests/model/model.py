@@ -121,12 +121,17 @@ class Model:
         )
 
     def pause(self, name: str | None, until: datetime | None) -> int:
-        """Let an agent, or every one, start nothing until a moment, or until it is resumed."""
-        named = [a for a in self.agents.values() if name in (None, a.name)]
-        for agent in named:
-            agent.paused_until = until or FOREVER
+        """Pause an agent until a moment, or until it is resumed; None: each not paused as long."""
+        end = until or FOREVER
+        paused = [
+            a
+            for a in self.agents.values()
+            if a.name == name or (name is None and (a.paused_until is None or a.paused_until < end))
+        ]
+        for agent in paused:
+            agent.paused_until = end
             self.acts.append(("pause_agent", None, agent.name))
-        return len(named)
+        return len(paused)
 
     def resume(self, name: str | None) -> int:
         """End the pauses of an agent, or every one: an operator's, and a provider's."""
