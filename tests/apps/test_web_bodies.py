@@ -57,6 +57,21 @@ def test_of_a_stranger_little_is_read(door: Served, headers: str, body: bytes) -
     assert b"larger than 32,768 bytes" in answer
 
 
+def test_what_arrives_after_a_refusal_loses_no_answer(door: Served) -> None:
+    """A connection that is closed with something unread is reset, and with it goes the answer."""
+    where = urlsplit(door.url)
+    head = f"POST /login HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Length: 2000000\r\n\r\n"
+    with socket.create_connection((where.hostname, where.port), timeout=4) as line:
+        line.sendall(head.encode())
+        assert line.recv(1, socket.MSG_PEEK)  # it was refused
+        line.sendall(b"x" * 2_000_000)
+        answer = b""
+        while piece := line.recv(65536):
+            answer += piece
+    assert answer.startswith(b"HTTP/1.1 403")
+    assert b"came from another site" in answer
+
+
 def test_a_body_that_nobody_reads_keeps_no_connection(door: Served) -> None:
     """Who is refused at the door is not listened to any longer."""
     assert answer_to(door, "Content-Length: 100", b"a", "/act").startswith(b"HTTP/1.1 401")

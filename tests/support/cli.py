@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,8 +36,20 @@ class Cli:
 
     def __call__(self, *args: object) -> Answer:
         self.capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
+        with _own_log(), pytest.raises(SystemExit) as end:
             main([str(arg) for arg in args])
         out, err = self.capsys.readouterr()
         assert "Traceback" not in err
         return Answer(int(end.value.code or 0), out, err)
+
+
+@contextmanager
+def _own_log() -> Iterator[None]:
+    """Undo what the command set up for its log: other threads' lines have nothing to do there."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)

@@ -1,6 +1,7 @@
 """What requests send: no more than may be, and in time, whoever sends it."""
 
 import asyncio
+from contextlib import suppress
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -9,6 +10,8 @@ from starlette.types import Message, Receive
 FORM_BYTES = 2 * 1024**2
 STRANGERS_BYTES = 32 * 1024  # the longest name and password, and an address, percent-encoded
 SECONDS = 20.0  # for all of it to arrive
+REFUSED_SECONDS = 2.0  # in which the rest of one that was refused is read and thrown away,
+REFUSED_BYTES = 4 * 1024**2  # up to so much of it
 
 
 class Body:
@@ -44,6 +47,18 @@ class Body:
             raise HTTPException(408, f"It did not arrive within {SECONDS:.0f} seconds.") from None
         self._check(self._size, self._most)
         return message
+
+    async def drain(self) -> None:
+        """Throw away what still comes, for a moment.
+
+        Where a connection is closed with something unread, its other end may lose the answer.
+        """
+        most = self._size + REFUSED_BYTES
+        with suppress(TimeoutError):
+            async with asyncio.timeout(REFUSED_SECONDS):
+                while not self.is_whole and self._size < most:
+                    if self._noted(await self._receive())["type"] == "http.disconnect":
+                        return
 
     def _noted(self, message: Message) -> Message:
         if message["type"] == "http.request":

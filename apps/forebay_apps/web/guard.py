@@ -37,7 +37,7 @@ class Guard:
     Open are OPEN, static files and `open_paths`, which answer for themselves and bound what they
     are sent. Whatever changes something makes the pages that are open fetch anew. Every answer has
     HEADERS, an unexpected error's too; one that refuses a body that has not all arrived closes the
-    connection, since nobody waits for the rest.
+    connection, since nobody waits for the rest for long.
     """
 
     def __init__(
@@ -62,10 +62,10 @@ class Guard:
         is_unsafe = request.method not in SAFE
         refusal = self._refusal(request)
         body = request.state.body = self._body(request, receive)
-        has_begun = False
+        has_begun = is_last = False
 
         async def send_on(message: Message) -> None:
-            nonlocal has_begun
+            nonlocal has_begun, is_last
             if message["type"] == "http.response.start":
                 has_begun = True
                 headers = MutableHeaders(scope=message)
@@ -74,8 +74,13 @@ class Guard:
                 headers.setdefault("Cache-Control", "no-store")
                 if message["status"] >= 400 and not body.is_whole:
                     headers["Connection"] = "close"
+                    is_last = True
                 if is_unsafe and message["status"] < 400:
                     self._changed()
+            elif is_last and not message.get("more_body"):
+                await send({**message, "more_body": True})
+                await body.drain()
+                message = {"type": "http.response.body"}
             await send(message)
 
         try:
