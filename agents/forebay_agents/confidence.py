@@ -87,6 +87,9 @@ UNANSWERED = 0.1
 UNREAD = 0.9
 """The doubt when no page could be read; in proportion for some, and for fields from no XML."""
 
+FONTLESS = 0.1
+"""What counts as unread of a page that lacks a font, beside the letters known to be lost."""
+
 MONTH_FIRST_LANGUAGES = {"en"}
 """Languages in which some write the month first and others the day."""
 
@@ -193,9 +196,10 @@ def _share_read(pages: Sequence[Page]) -> float:
 
 
 def _read(page: Page) -> float:
-    return 0.0 if _is_unread(page) else min(max(page.certainty, 0.0), 1.0)
+    read = 0.0 if _is_unread(page) else min(max(page.certainty, 0.0), 1.0)
+    return read * (1 - FONTLESS) if page.lacks_font else read
 
 
 def _is_unread(page: Page) -> bool:
     """Tell a page that is broken, or whose words nobody read; a blank one is neither."""
-    return page.is_broken or page.needs_ocr
+    return page.is_broken or page.needs_ocr or (page.lacks_font and page.source == "none")

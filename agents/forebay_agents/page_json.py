@@ -17,6 +17,7 @@ SCALARS: dict[str, type | tuple[type, ...]] = {
     "is_scanned": bool,
     "is_broken": bool,
     "needs_ocr": bool,
+    "lacks_font": bool,
     "source": str,
     "certainty": NUMBER,
     "notes": list,

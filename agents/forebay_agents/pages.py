@@ -47,7 +47,9 @@ class Page:
     page's area that its words cover, from 0 to 1. A page is scanned when a picture fills it and
     no text of its own is visible; words may still come from OCR, then `certainty` is OCR's own,
     from 0 to 1. A page needs OCR when it shows something, but the PDF gives no words for it, and
-    nothing else has read it. `notes` tell in sentences what could not be read.
+    nothing else has read it. A page lacks a font that is neither in the PDF nor on this machine:
+    letters may be missing from its words and its picture. `notes` tell in sentences what could not
+    be read.
     """
 
     number: int
@@ -61,6 +63,7 @@ class Page:
     is_scanned: bool = False
     is_broken: bool = False
     needs_ocr: bool = False
+    lacks_font: bool = False
     source: Source = "text"
     certainty: float = 1.0
     notes: list[str] = field(default_factory=list)

@@ -35,6 +35,11 @@ SUFFIXES: dict[PartName, str] = {
 NOTES, NOTE_LENGTH, VALUE_LENGTH = 100, 300, 500
 """How many notes there are, and the characters of one, and of a value."""
 
+NO_FONT = (
+    "Letters may be missing: a font is neither in the PDF nor on this machine. Save the PDF with"
+    " its fonts, or install one for its script (on Debian fonts-ipafont-gothic for Japanese)."
+)
+
 LONGEST_CHARACTER = 6
 """Bytes that JSON takes for one at most."""
 
@@ -134,12 +139,15 @@ class ResultBuilder:
 
 
 def _unread(pages: Sequence[Page]) -> Iterable[str]:
-    """Say in a sentence which pages nobody could read, or that there was nothing to read."""
+    """Say in sentences which pages nobody could read, or not surely, or that all are blank."""
     unread = [page.number for page in pages if page.needs_ocr]
     if unread:
         yield f"Shown as pictures or drawings, and not read: {_spans(unread)}."
-    elif all(page.source == "none" and not page.is_broken for page in pages):
+    elif all(page.source == "none" and not (page.is_broken or page.lacks_font) for page in pages):
         yield "No page has text: the document is blank."
+    fontless = [page.number for page in pages if page.lacks_font]
+    if fontless:
+        yield f"{NO_FONT} Affected: {_spans(fontless)}."
 
 
 def _spans(numbers: Sequence[int]) -> str:

@@ -37,7 +37,13 @@ class ScanReader:
         if read is None:
             return replace(page, notes=notes)
         told = list(dict.fromkeys([*notes, *read.notes]))
-        return replace(read, is_scanned=page.is_scanned, needs_ocr=False, notes=told)
+        return replace(
+            read,
+            is_scanned=page.is_scanned,
+            needs_ocr=False,
+            lacks_font=page.lacks_font,
+            notes=told,
+        )
 
     def _by_vision(self, page: Page, notes: list[str]) -> Page | None:
         """Return what the vision model reads; None, with a note if it was asked."""

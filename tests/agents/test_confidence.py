@@ -165,11 +165,13 @@ def test_a_date_with_two_readings_lowers_it(
         Page(2, needs_ocr=True, source="none"),
         Page(2, is_scanned=True, source="ocr", certainty=0.7),
         Page(2, source="text", certainty=0.7),
+        Page(2, source="text", lacks_font=True),
+        Page(2, source="none", lacks_font=True),
     ],
-    ids=["broken", "scanned", "drawn", "OCR", "unmapped text"],
+    ids=["broken", "scanned", "drawn", "OCR", "unmapped text", "no font", "all letters lost"],
 )
 def test_each_page_that_could_not_be_read_well_lowers_it(page: Page) -> None:
-    """Broken pages, scans, unsure OCR and text without meaning: what is not read may say more."""
+    """Broken pages, scans, unsure OCR, text without meaning or font: what is unread may matter."""
     assert confidence(findings(), [Page(1), Page(2), page]) < 1
     assert confidence(findings(), [Page(1), page]) > confidence(findings(), [page, page])
 

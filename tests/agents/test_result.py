@@ -14,7 +14,7 @@ from forebay import jsonb
 from forebay.storage import FolderStorage
 from forebay_agents.findings import NAMES, Evidence, Findings, Found, Line
 from forebay_agents.pages import Page, Table
-from forebay_agents.result import RESULT_BYTES, ResultBuilder
+from forebay_agents.result import NO_FONT, RESULT_BYTES, ResultBuilder
 from forebay_agents.rules import EdgePages
 
 BOX = (1.0, 2.04, 3.0, 4.0)
@@ -152,12 +152,17 @@ def test_only_the_edges_are_held() -> None:
             ["Shown as pictures or drawings, and not read: page 2."],
         ),
         ([Page(1, source="none", is_broken=True, notes=["broken"])], ["broken"]),
+        ([Page(1, source="none", lacks_font=True)], [f"{NO_FONT} Affected: page 1."]),
+        (
+            [Page(n, text="x", lacks_font=n != 2) for n in range(1, 5)],
+            [f"{NO_FONT} Affected: pages 1, 3-4."],
+        ),
     ],
 )
 def test_pages_that_nobody_read_are_told(
     tmp_path: Path, pages: list[Page], notes: list[str]
 ) -> None:
-    """A scan is said to be one, by the numbers of its pages, and a blank document too."""
+    """A scan is said to be one, by the numbers of its pages; so are missing fonts and blanks."""
     assert result(tmp_path, pages)["notes"] == notes
 
 

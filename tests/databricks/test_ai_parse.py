@@ -196,7 +196,7 @@ def element(content: str, *box: float, kind: str = "text", confidence: float = 0
 def test_elements_side_by_side_are_one_row() -> None:
     """Rows come from top to bottom; a text of several lines is shared out over its height."""
     page = laid_out(
-        Page(1, 600.0, 800.0, text="own"),
+        Page(1, 600.0, 800.0, text="own", lacks_font=True),
         [
             element("Total", 100, 300, 200, 320),
             element("119.00", 900, 302, 1000, 318),
@@ -209,6 +209,7 @@ def test_elements_side_by_side_are_one_row() -> None:
     assert page.rows[2][1] == Segment("119.00", (450.0, 151.0, 500.0, 159.0))
     assert page.text == "Acme\nMain Street 1\nTotal   119.00"
     assert (page.source, page.certainty) == ("ai_parse", round((18 + 0.5 * 11) / 29, 3))
+    assert not page.lacks_font, "the warehouse has fonts of its own"
 
 
 def test_boxes_never_leave_the_page() -> None:

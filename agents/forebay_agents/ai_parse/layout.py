@@ -41,6 +41,7 @@ def laid_out(page: Page, elements: Sequence[Element], dpi: float) -> Page:
         tables=sorted(tables, key=lambda table: (table.box[1], table.box[0])),
         coverage=_coverage(page, rows),
         needs_ocr=False,
+        lacks_font=False,
         is_broken=False,
         source="ai_parse",
         certainty=_certainty(elements),

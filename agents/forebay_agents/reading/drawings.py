@@ -1,4 +1,4 @@
-"""See what is drawn on a page besides words: its pictures, and the lines that rule it."""
+"""See what is drawn on a page besides words: pictures, lines that rule it, text without a font."""
 
 from collections.abc import Iterator
 from ctypes import byref, c_float, c_int, c_uint
@@ -8,6 +8,7 @@ from typing import Any
 import pypdfium2.raw as pdfium
 
 from forebay_agents.pages import Box, Point
+from forebay_agents.reading.fonts import Fontless
 from forebay_agents.reading.geometry import Frame, Matrix, applied, times
 
 OBJECTS = 20_000
@@ -43,13 +44,15 @@ class Drawings:
     """Hold a page's pictures and rulings; `is_on_top` says that its last object is a picture.
 
     `filled` counts the points of paths that are filled with colour, as letters drawn as outlines
-    are. `is_whole` is False when there were too many objects to look at all of them.
+    are; `fontless` counts texts that show nothing. `is_whole` is False when there were too many
+    objects to look at all of them.
     """
 
     pictures: list[Box] = field(default_factory=list)
     upright: list[Ruling] = field(default_factory=list)
     level: list[Ruling] = field(default_factory=list)
     filled: int = 0
+    fontless: Fontless = field(default_factory=Fontless)
     is_on_top: bool = False
     is_whole: bool = True
 
@@ -65,6 +68,8 @@ def look(page: Any, frame: Frame) -> Drawings:
             points -= _add_path(seen, item, matrix, frame)
         elif kind == pdfium.FPDF_PAGEOBJ_IMAGE:
             seen.pictures.append(_picture(item, matrix, frame))
+        elif kind == pdfium.FPDF_PAGEOBJ_TEXT:
+            seen.fontless.add(item)
         if kind in (pdfium.FPDF_PAGEOBJ_TEXT, pdfium.FPDF_PAGEOBJ_IMAGE):
             seen.is_on_top = kind == pdfium.FPDF_PAGEOBJ_IMAGE
     return seen

@@ -206,7 +206,8 @@ def _page(number: int, frame: Frame, drawn: Drawings, words: Characters) -> Page
     is_covered = drawings.share_covered(drawn.pictures, frame) >= FILLED
     is_scanned = is_covered and (not words.visible or drawn.is_on_top)
     shows_something = bool(words.found or drawn.pictures or drawn.filled >= OUTLINES)
-    certainty = (1.0 - unknown) * (LAYER_CERTAINTY if is_scanned else 1.0) if text else 0.0
+    told = (1.0 - unknown) * len(words.found) / max(len(words.found) + drawn.fontless.lost, 1)
+    certainty = told * (LAYER_CERTAINTY if is_scanned else 1.0) if text else 0.0
     return Page(
         number,
         width=round(frame.width, 1),
@@ -218,6 +219,7 @@ def _page(number: int, frame: Frame, drawn: Drawings, words: Characters) -> Page
         coverage=coverage(laid_out, frame),
         is_scanned=is_scanned,
         needs_ocr=not text and shows_something,
+        lacks_font=drawn.fontless.texts > 0,
         source="text" if text else "none",
         certainty=round(certainty, 3),
         notes=notes,
