@@ -55,7 +55,7 @@ to forebay_reader;
 -- upkeep: what a timer calls
 grant execute on function
 forebay.sweep, forebay.attempts_to_cost, forebay.record_compute_usage,
-forebay.begin_bill, forebay.runs_to_bill,
+forebay.begin_bill, forebay.runs_to_bill, forebay.record_bill, forebay.end_bill,
 forebay.attempts_to_trace, forebay.record_traces,
 forebay.uploads_to_clean, forebay.uploads_cleaned,
 forebay.collect_announcements, forebay.announcement_sent,

@@ -1,4 +1,4 @@
--- What a bill tells: corrections below zero, costs that no run has to itself, and rows that answer what work cost.
+-- What a bill tells: corrections, what has no price, costs that no run has to itself, and rows of what work cost.
 --
 -- requires  0007_act_and_announce
 -- locks     compute_usage, compute_sources and installation, for as long as it takes to check the first one's rows
@@ -7,18 +7,31 @@
 -- revert    revert/0011_read_bills.sql
 
 -- squawk-ignore-file ban-drop-type, ban-drop-function, ban-drop-constraint, constraint-missing-not-valid
+-- squawk-ignore-file ban-drop-not-null
 -- What is dropped comes back in the same transaction. The rows of compute_usage are few: they are checked at once.
 
 alter table forebay.compute_usage
 drop constraint compute_usage_not_negative,
+alter column usd drop not null,
 add column product text,
 add constraint compute_usage_seconds_not_negative check (seconds >= 0),
 add constraint compute_usage_estimate_not_negative check (usd >= 0 or source <> 'local'),
+add constraint compute_usage_unpriced_not_final check (usd is not null or not is_final),
 add constraint compute_usage_product_length check (char_length(product) between 1 and 200),
 add constraint compute_usage_shared_or_attributed check (product is null or attempt_id is null);
 comment on column forebay.compute_usage.product is
 'What was paid for, as the source calls it, where no run has the cost to itself; null: it was for a run.';
-comment on column forebay.compute_usage.usd is 'Below zero where a bill took back more than it has told of.';
+comment on column forebay.compute_usage.usd is
+'Below zero where a bill took back more than it has told of; null: what was used has no known price.';
+
+alter table forebay.compute_sources
+alter column as_of drop not null,
+add column read_at timestamptz,
+add column settings text,
+add constraint compute_sources_settings_length check (char_length(settings) between 1 and 1000);
+comment on column forebay.compute_sources.as_of is 'Null: it was never read to its end.';
+comment on column forebay.compute_sources.read_at is 'When the reading of a bill began that recorded last.';
+comment on column forebay.compute_sources.settings is 'How the bill was read when it was read to its end: with others, all of it is read again.';
 
 create index compute_usage_provisional on forebay.compute_usage (source, attempt_id)
 where not is_final and attempt_id is not null;
@@ -45,9 +58,11 @@ create type forebay.cost_line as (
 comment on type forebay.cost_line is
 'cost_by: one row a task, agent, customer, batch, model, day or try; key is null for tasks without one. compute_usd is null by model. Of costed_attempts, provisional ones may still change.';
 
-create type forebay.bill_reading as (day date, began_at timestamptz, settled_until timestamptz);
+create type forebay.bill_reading as (
+    day date, began_at timestamptz, settled_until timestamptz, shared_days date[], batch_size integer
+);
 comment on type forebay.bill_reading is
-'begin_bill: rows that came on that day (UTC) or later have to be read, null for none; what ran until settled_until is final.';
+'begin_bill: rows that came on that day (UTC) or later have to be read, null for none, and what is shared of shared_days; what ran until settled_until is final. batch_size records may be recorded at once.';
 
 create type forebay.run_to_bill as (
     attempt_id bigint, run_id text, started_at timestamptz, finished_at timestamptz, is_settled boolean
@@ -84,7 +99,8 @@ comment on type forebay.customer_cost is
 create type forebay.shared_cost as (
     source text, product text, usd numeric, is_final boolean, from_at timestamptz, to_at timestamptz
 );
-comment on type forebay.shared_cost is 'shared_costs: what no run has to itself, by product as the bill calls it.';
+comment on type forebay.shared_cost is
+'shared_costs: what no run has to itself, by product as the bill calls it. usd is null where something of it has no known price.';
 
 do $verify$
 declare

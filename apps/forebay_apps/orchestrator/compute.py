@@ -116,10 +116,13 @@ def _read_bill(settings: BillSettings, connection: psycopg.Connection[Any]) -> s
     from forebay.databricks.billing import refresh_billing
 
     done = refresh_billing(connection, Bill.of(settings))
-    if not done.unpriced_skus:
-        return None
-    skus = ", ".join(sorted(done.unpriced_skus))
-    return f"No price is listed for {skus}: what used that is left unknown."
+    told = []
+    if done.unpriced_skus:
+        skus = ", ".join(sorted(done.unpriced_skus))
+        told.append(f"No price is listed for {skus}: what used that is left unknown.")
+    if done.left_out:
+        told.append(f"Lines of the bill were left out: {'; '.join(sorted(done.left_out))}.")
+    return " ".join(told) or None
 
 
 @router.act("/overview/compute")

@@ -14,7 +14,7 @@ create or replace function forebay.runs_to_bill(
 as $function$
 -- List runs that a bill may tell of: ours among p_run_ids, or (null) those of which it told before, and may still change.
 --
--- Only runs that a launcher outside the driver started. One that several attempts have recorded belongs to the latest of
+-- What has no price is never final. Only runs that a launcher outside the driver started. One that several attempts have recorded belongs to the latest of
 -- them. Who has read its rows records all of them, those of before too.
 --
 -- Returns    at most p_limit rows, by attempt, after p_after_attempt_id

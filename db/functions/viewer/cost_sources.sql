@@ -19,8 +19,9 @@ as $function$
 -- it), price (the registered price of its model), list_price (what MLflow makes of it, of a model without a registered
 -- price), or unknown. trace: the basis of an attempt is how far the search for its traces is: found, partial, awaited or
 -- missing. compute: source is that of the records, such as billing or
--- local; the basis of an attempt is final or provisional. Attempts without a cost have source null: running, awaited (its
--- bill may still come), or unknown; one whose run a bill should have told of by now, and has not, is not_attributable.
+-- local; the basis of an attempt is final, provisional, or unpriced: it used something of which no price is known, so that
+-- its cost is not. Attempts that no source tells of have source null: running, awaited (its bill may still come), or
+-- unknown; one whose run a bill should have told of by now, and has not, is not_attributable.
 --
 -- Returns    one row a part, source and basis, in that order; an attempt may be in several rows of llm
 -- Errors     22023  a status does not exist
@@ -62,6 +63,7 @@ begin
             end as source,
             case
                 when a.compute_usd is not null then case when a.is_compute_final then 'final' else 'provisional' end
+                when told.is_unpriced then 'unpriced'
                 when a.finished_at is null then 'running'
                 when not forebay._is_external(a.launcher) or a.run_id is null then 'unknown'
                 when a.finished_at <= v_billed_until then 'not_attributable'
@@ -69,7 +71,7 @@ begin
             end as basis
         from attempts as a
         cross join lateral (
-            select min(u.source) as first_source, max(u.source) as last_source
+            select min(u.source) as first_source, max(u.source) as last_source, bool_or(u.usd is null) as is_unpriced
             from forebay.compute_usage as u
             where u.attempt_id = a.attempt_id
         ) as told

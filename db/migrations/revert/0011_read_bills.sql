@@ -7,12 +7,19 @@ forebay.cost_line, forebay.bill_reading, forebay.run_to_bill, forebay.cost_summa
 forebay.customer_cost, forebay.shared_cost;
 drop index forebay.compute_usage_provisional, forebay.compute_usage_shared;
 delete from forebay.compute_usage
-where product is not null;
+where product is not null or usd is null;
 alter table forebay.compute_usage
+alter column usd set not null,
 drop column product,
 drop constraint compute_usage_seconds_not_negative,
 drop constraint compute_usage_estimate_not_negative,
 add constraint compute_usage_not_negative check (usd >= 0 and seconds >= 0);
+delete from forebay.compute_sources
+where as_of is null;
+alter table forebay.compute_sources
+alter column as_of set not null,
+drop column read_at,
+drop column settings;
 alter table forebay.installation
 drop column billing_latency;
 create type forebay.cost_line as (

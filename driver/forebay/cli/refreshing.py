@@ -70,6 +70,7 @@ BILL: output.Columns = {
     "runs": "runs",
     "records": "records",
     "without a price": lambda row: ", ".join(sorted(row.unpriced_skus)),
+    "left out": lambda row: "; ".join(sorted(row.left_out)),
 }
 TRACES: output.Columns = {
     "attempts looked for": "attempts",

@@ -117,12 +117,15 @@ class AttemptToTrace:
 class BillReading:
     """The row of `begin_bill`: rows that came on that day (UTC) or later are to be read.
 
-    None: none are. What ran until `settled_until` is final.
+    None: none are. What is shared of `shared_days` is to be read again too. What ran until
+    `settled_until` is final. At most `batch_size` records are recorded at once.
     """
 
     day: date | None
     began_at: datetime
     settled_until: datetime
+    shared_days: list[date]
+    batch_size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +226,14 @@ class CustomerCost:
 
 @dataclass(frozen=True, slots=True)
 class SharedCost:
-    """A row of `shared_costs`: what no run has to itself, by product as the bill calls it."""
+    """A row of `shared_costs`: what no run has to itself, by product as the bill calls it.
+
+    `usd` is None where something of it has no known price.
+    """
 
     source: str
     product: str
-    usd: Decimal
+    usd: Decimal | None
     is_final: bool
     from_at: datetime | None
     to_at: datetime | None

@@ -1,6 +1,6 @@
 -- runs_to_bill: which runs are ours, and of which a bill may still tell something else.
 begin;
-select plan(12);
+select plan(13);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -30,6 +30,10 @@ select given($$
 $$);
 select results_eq(
     $$ select attempt_id from forebay.runs_to_bill() $$, array[102::bigint], 'what was told and is not final may still change'
+);
+select given($$ select forebay.record_compute_usage('[{"record_id": "2", "attempt_id": 103, "usd": null}]', 'billing') $$);
+select results_eq(
+    $$ select attempt_id from forebay.runs_to_bill() $$, array[102::bigint, 103], 'and what has no price'
 );
 select is_empty($$ select * from forebay.runs_to_bill(p_source => 'other') $$, 'by its source alone');
 set local role forebay_owner;

@@ -1,6 +1,6 @@
 -- cost_sources: every figure says where it is from.
 begin;
-select plan(6);
+select plan(7);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -45,6 +45,14 @@ select results_eq(
     $$ values ('billing', 'final', 1::bigint, 1::numeric), ('billing', 'provisional', 1, 0.1),
         (null, 'not_attributable', 2, null) $$,
     'what no bill told of in time is not attributable, and not zero'
+);
+set local role forebay_owner;
+select given($$ select forebay.record_compute_usage('[{"record_id": "3", "attempt_id": 101, "usd": null}]', 'billing') $$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select source, basis, attempts, usd from forebay.cost_sources(p_agents => '{jobs}') where part = 'compute' $$,
+    $$ values ('billing', 'provisional', 1::bigint, 0.1), ('billing', 'unpriced', 1, null), (null, 'not_attributable', 2, null) $$,
+    'nor is what a bill told of without a price'
 );
 select throws_ok($$ select forebay.cost_sources(p_statuses => '{eaten}') $$, '22023', null, 'a status is known');
 select throws_ok($$ select forebay.cost_sources(p_agents => '{x}') $$, 'QF301', null, 'and so is an agent');
