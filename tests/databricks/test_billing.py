@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from databricks.support_billing import DAY, HOUR, LONG_AGO, MINUTE, Books, books
 from forebay.calls import agent as report
-from forebay.calls import upkeep, viewer
+from forebay.calls import submitter, upkeep, viewer, worker
 from forebay.databricks.bill import Bill
 from forebay_lab.workspace.billing import JOBS_SKU
 
@@ -135,6 +135,22 @@ def test_a_row_that_came_just_before_the_last_reading_is_not_missed(books: Books
     books.clock.advance(HOUR)
     books.read()
     assert books.cost(task_id) == (Decimal(1), True)
+
+
+def test_a_run_whose_id_is_known_late_is_asked_for(books: Books) -> None:
+    """The answer to its launch was lost; its rows came, and were read past, before its report."""
+    books.run()
+    task_id = submitter.enqueue(books.db, agent="jobs", payload={})
+    (claim,) = worker.dequeue(books.db, worker="w", agents=["jobs"])
+    books.rows.use(4, books.clock.now(), run_id="9999")
+    for _ in range(5):
+        books.clock.advance(DAY)
+        books.read()
+    worker.record_run(books.db, attempt_id=claim.attempt_id, run_id="9999")
+    report.complete(books.db, attempt_id=claim.attempt_id, result={})
+    books.clock.advance(10 * DAY)
+    books.read()
+    assert books.cost(task_id) == (2, True)
 
 
 def test_a_reload_changes_nothing(books: Books) -> None:

@@ -86,7 +86,7 @@ def runs_to_bill(
     after_attempt_id: int = 0,
     limit: Integer = 1000,
 ) -> list[RunToBill]:
-    """Return our runs among these, by attempt; None: those of which a bill may tell other things.
+    """Return our runs among these, by attempt; None: those of which a bill may tell more.
 
     The next page is after the last `attempt_id`.
     """

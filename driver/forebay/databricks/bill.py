@@ -86,7 +86,7 @@ WITH wanted AS (
         u.usage_start_time AS started_at, SUM(u.usage_quantity) AS quantity
     FROM system.billing.usage AS u
     INNER JOIN wanted AS w ON CAST(u.usage_date AS STRING) = w.day
-    WHERE u.workspace_id = :workspace_id
+    WHERE u.workspace_id = :workspace_id AND u.usage_date >= :first_day
         AND (u.billing_origin_product <> 'JOBS' OR u.usage_metadata.job_run_id IS NULL)
         AND {scope}
     GROUP BY
@@ -185,7 +185,7 @@ class Bill:
         """Return what belongs to no run of these days, by day and product."""
         if not days:
             return []
-        given: dict[str, str | date] = {"days": _listed(days)}
+        given: dict[str, str | date] = {"days": _listed(days), "first_day": min(days)}
         if self.tag is None:
             rows = self._query(SHARED, given, scope=EVERYTHING)
             return [_shared_line(row, ", whole workspace") for row in rows]
