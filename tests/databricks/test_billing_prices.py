@@ -132,6 +132,19 @@ def test_what_is_shared_and_has_no_price_is_unknown_until_it_has(books: Books) -
     assert all(line.is_final for line in viewer.shared_costs(books.db))
 
 
+def test_what_was_taken_back_needs_no_price(books: Books) -> None:
+    """A SKU that was wrong is retracted, and said anew by another: of the first nothing is left."""
+    task_id, run_id = books.run()
+    at = books.clock.now()
+    books.rows.use(10, at, run_id=run_id, sku="WRONG")
+    books.read()
+    assert books.cost(task_id) is None
+    books.rows.use(-10, at, run_id=run_id, sku="WRONG", record_type="RETRACTION")
+    books.rows.use(10, at, run_id=run_id, record_type="RESTATEMENT")
+    assert books.read().unpriced_skus == set()
+    assert books.cost(task_id) == (5, False)
+
+
 @pytest.mark.parametrize("other", [{"unit": "GB"}, {"cloud": "AZURE"}], ids=["unit", "cloud"])
 def test_a_price_is_of_a_unit_and_a_cloud(books: Books, other: dict[str, str]) -> None:
     """Another's price is none, whenever it began."""

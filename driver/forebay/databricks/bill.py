@@ -235,10 +235,12 @@ def _shared_line(row: Row, scope: str) -> SharedLine:
 
 
 def _usd(row: Row) -> Decimal | None:
-    """Return quantity times price, with all digits; None without a price."""
+    """Return quantity times price, with all digits; None without a price, but nothing costs 0."""
     quantity, price = row["quantity"], row["price"]
-    if quantity is None or price is None:
+    if quantity is None:
         return None
+    if price is None:
+        return None if Decimal(quantity) else Decimal(0)
     return EXACT.multiply(Decimal(quantity), Decimal(price))
 
 

@@ -64,6 +64,8 @@ def refresh_billing(connection: psycopg.Connection[Any], bill: Bill) -> Refreshe
 
 @dataclass(slots=True)
 class _Reading:
+    """One reading, from what begin_bill said on, and what it did."""
+
     connection: psycopg.Connection[Any]
     bill: Bill
     begun: BillReading
