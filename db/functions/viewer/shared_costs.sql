@@ -15,8 +15,9 @@ as $function$
 -- Called by  forebay_viewer
 begin
     return query
-    select u.source, u.product, sum(u.usd), bool_and(u.is_final), min(u.started_at), max(u.ended_at)
+    select u.source, u.product, sum(u.usd), bool_and(u.is_final), min(u.started_at), max(u.ended_at), max(s.as_of)
     from forebay.compute_usage as u
+    left join forebay.compute_sources as s on s.source = u.source
     where u.product is not null
         and (p_from is null or u.started_at >= p_from)
         and (p_to is null or u.started_at < p_to)
