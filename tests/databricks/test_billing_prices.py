@@ -9,6 +9,7 @@ import pytest
 from databricks.support_billing import DAY, LONG_AGO, MINUTE, Books, books
 from forebay.calls import upkeep, viewer
 from forebay.databricks.bill import Bill
+from forebay.finance import month_bounds, month_lines
 
 __all__ = ["books"]
 
@@ -166,3 +167,19 @@ def test_a_price_that_is_no_number_is_none(books: Books) -> None:
     books.rows.use(2, books.clock.now(), run_id=run_id, sku="ODD")
     assert books.read().unpriced_skus == {"ODD"}
     assert books.cost(task_id) is None
+
+
+def test_finance_sees_what_has_no_price_as_unknown(books: Books) -> None:
+    """In a month's file neither the customer nor what is shared has an amount, or a zero."""
+    _, run_id = books.run(customer="acme")
+    at = books.clock.now()
+    books.rows.use(2, at, run_id=run_id)
+    books.rows.use(2, at, run_id=run_id, sku="NEW_SKU")
+    books.rows.use(2, at, product="SQL", sku="NEW_SKU")
+    books.read()
+    begins, ends = month_bounds(at.year, at.month)
+    costs = viewer.customer_costs(books.db, from_=begins, to=ends)
+    shared = viewer.shared_costs(books.db, from_=begins, to=ends)
+    lines = month_lines("2026-01", costs, shared)
+    assert [line.line for line in lines] == ["customer", "total", "shared"]
+    assert [line.compute_usd for line in lines] == [None] * 3

@@ -17,8 +17,9 @@ begin
     return query
     select
         u.source, u.product, case when bool_and(u.usd is not null) then sum(u.usd) end, bool_and(u.is_final),
-        min(u.started_at), max(u.ended_at)
+        min(u.started_at), max(u.ended_at), max(s.as_of)
     from forebay.compute_usage as u
+    left join forebay.compute_sources as s on s.source = u.source
     where u.product is not null
         and (p_from is null or u.started_at >= p_from)
         and (p_to is null or u.started_at < p_to)

@@ -3,8 +3,8 @@
 -- Fails where compute_usage holds amounts below zero: corrections of a bill, which no older release can hold.
 
 drop type
-forebay.cost_line, forebay.bill_reading, forebay.run_to_bill, forebay.cost_summary, forebay.cost_source,
-forebay.customer_cost, forebay.shared_cost;
+forebay.cost_line, forebay.bill_reading, forebay.run_to_bill, forebay.cost_summary, forebay.cost_basis,
+forebay.cost_source, forebay.customer_cost, forebay.shared_cost;
 drop index forebay.compute_usage_provisional, forebay.compute_usage_shared;
 delete from forebay.compute_usage
 where product is not null or usd is null;
@@ -20,6 +20,8 @@ alter table forebay.compute_sources
 alter column as_of set not null,
 drop column read_at,
 drop column settings;
+alter table forebay.attempt_usage
+drop column is_list_price;
 alter table forebay.installation
 drop column billing_latency;
 create type forebay.cost_line as (

@@ -22,7 +22,7 @@ select results_eq(
     $$ values
         ('agent', 'begin_attempt callback complete complete_many fail may_call report_progress report_usage schema_version '
             || 'server_time'),
-        ('operator', 'act_on_matching annotate cancel lift_spend_cap open_installation pause_agent register_agent '
+        ('operator', 'act_on_matching annotate cancel lift_spend_cap open_installation pause_agent price_calls register_agent '
             || 'register_customer register_price register_quota reprioritize reprocess resume_agent retry '
             || 'schema_version server_time'),
         ('reader', 'read_batch_explanations read_batch_outlook read_batch_results read_batch_tasks '

@@ -14,9 +14,9 @@ $$);
 set local role forebay_viewer;
 select results_eq(
     $$ select * from forebay.shared_costs() $$,
-    $$ values ('billing', 'APPS', 9::numeric, true, timestamptz '2026-01-02T00:00:00Z', null::timestamptz),
-        ('billing', 'SQL', 1.5, false, '2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z') $$,
-    'by product, the dearest first'
+    $$ values ('billing', 'APPS', 9::numeric, true, timestamptz '2026-01-02T00:00:00Z', null::timestamptz, noon()),
+        ('billing', 'SQL', 1.5, false, '2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z', noon()) $$,
+    'by product, the dearest first, with when that was read'
 );
 select results_eq(
     $$ select product, usd from forebay.shared_costs('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z') $$,
