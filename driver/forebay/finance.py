@@ -234,7 +234,7 @@ def _all(sources: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 def _shared_line(month: str, cost: SharedCost, usd: Amount) -> Line:
     nothing: dict[str, Any] = dict.fromkeys(SUMMED)
     amounts = {"compute_usd": usd, "total_usd": usd, "provisional_usd": usd}
-    if cost.is_final:
+    if cost.is_final and usd is not None:
         amounts["provisional_usd"] = ZERO
     return Line(
         month=month,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from forebay.rows import CostLine, CostSource, CostSummary
 
 UNKNOWN = "unknown"
+OF_SHARED = ("compute_usd", "total_usd", "provisional_usd")
 
 
 def lines(dimension: str, sources: Sequence[CostSource]) -> output.Columns:
@@ -105,12 +106,12 @@ def _cents(name: str) -> Callable[[Line], object]:
 
 
 def _told(name: str, said: Callable[[Any], str] = str) -> Callable[[Line], object]:
-    """Return a column of a month's line; what is shared has no such thing, rather than unknown."""
+    """Return a column of a month's line; what is shared has but some of them."""
 
     def told(row: Line) -> str | None:
         value = getattr(row, name)
         if value is None:
-            return None if row.line == "shared" else UNKNOWN
+            return UNKNOWN if row.line != "shared" or name in OF_SHARED else None
         return said(value)
 
     return told

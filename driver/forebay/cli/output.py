@@ -142,8 +142,9 @@ def _getter(column: str | Callable[[Any], object]) -> Callable[[Any], object]:
 
 
 def _is_fraction(value: object) -> bool:
-    is_number = isinstance(value, Decimal) and value.is_finite()
-    return is_number and value != value.to_integral_value()
+    if not isinstance(value, Decimal) or not value.is_finite():
+        return False
+    return value != value.to_integral_value()
 
 
 def _plain(value: object) -> Any:
