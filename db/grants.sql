@@ -30,7 +30,7 @@ to forebay_agent;
 
 -- operator: defines agents, quotas, customers and prices, and acts on tasks and agents
 grant execute on function
-forebay.register_agent, forebay.register_quota, forebay.register_customer, forebay.register_price,
+forebay.register_agent, forebay.register_quota, forebay.register_customer, forebay.register_price, forebay.price_calls,
 forebay.pause_agent, forebay.resume_agent, forebay.lift_spend_cap, forebay.open_installation,
 forebay.cancel, forebay.retry, forebay.reprocess, forebay.reprioritize, forebay.annotate, forebay.act_on_matching
 to forebay_operator;
@@ -55,7 +55,7 @@ to forebay_reader;
 -- upkeep: what a timer calls
 grant execute on function
 forebay.sweep, forebay.attempts_to_cost, forebay.record_compute_usage,
-forebay.begin_bill, forebay.runs_to_bill,
+forebay.begin_bill, forebay.runs_to_bill, forebay.record_bill, forebay.end_bill,
 forebay.attempts_to_trace, forebay.record_traces,
 forebay.uploads_to_clean, forebay.uploads_cleaned,
 forebay.collect_announcements, forebay.announcement_sent,

@@ -6,7 +6,8 @@
     │   ├── RunAlreadyRecordedError     QF202
     │   ├── UploadSubmittedError        QF203
     │   ├── MatchChangedError           QF204
-    │   └── AttemptEndedError           QF205
+    │   ├── AttemptEndedError           QF205
+    │   └── BillReadSinceError          QF206
     ├── NotFoundError              404: no such thing
     │   ├── UnknownAgentError           QF301
     │   ├── UnknownBatchError           QF302
@@ -87,6 +88,12 @@ class AttemptEndedError(StateMovedError):
     """The attempt has ended and nobody waits for its work: end the run."""
 
     sqlstate = "QF205"
+
+
+class BillReadSinceError(StateMovedError):
+    """Somebody began to read the bill later, and has recorded: what they record stays."""
+
+    sqlstate = "QF206"
 
 
 class NotFoundError(ForebayError):
@@ -222,6 +229,7 @@ BY_SQLSTATE: dict[str, type[ForebayError]] = {
     "QF203": UploadSubmittedError,
     "QF204": MatchChangedError,
     "QF205": AttemptEndedError,
+    "QF206": BillReadSinceError,
     "QF301": UnknownAgentError,
     "QF302": UnknownBatchError,
     "QF303": UnknownTaskError,

@@ -3,6 +3,7 @@
 Amounts are known to many digits. Rounding each would make sums that do not add up, so a column is
 rounded as a whole: its total to the cent, and each amount to one of its two neighbouring cents,
 those with the largest remainders upwards. The order of equal remainders is that of the lines.
+Columns are rounded apart: in a line, total_usd may be a cent or two off LLM and compute together.
 """
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from decimal import (
+    MAX_EMAX,
+    MAX_PREC,
+    MIN_EMIN,
+    ROUND_FLOOR,
+    ROUND_HALF_UP,
+    Context,
+    Decimal,
+    localcontext,
+)
 from itertools import chain
 from typing import Any
 
@@ -20,7 +30,12 @@ from forebay.csv_cells import BOM, cell
 from forebay.rows import CustomerCost, SharedCost
 
 CENT = Decimal("0.01")
-ZERO = Decimal(0)
+ZERO = Decimal("0.00")
+EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+"""Sums keep each digit, however large an amount is."""
+
+Amount = Decimal | None
+"""None: nothing is known of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +44,9 @@ class Line:
 
     `line` is customer, total (of the customers) or shared; a shared line's `agent` is the product.
     Of `compute_usd`, `provisional_usd` may still change; of `total_usd`, retries cost
-    `retries_usd`. The last three count ended attempts of which something is not known.
+    `retries_usd`. `attempts` are those that have ended; of so many of them something is not known,
+    or may change. `month_of` is what lies in the month: the creation of tasks, or the use of what
+    is shared. Sources are those of the amounts; what machines cost was read at `compute_as_of`.
     """
 
     month: str
@@ -41,15 +58,26 @@ class Line:
     output_tokens: int | None
     cached_tokens: int | None
     pages: Decimal | None
-    llm_usd: Decimal | None
-    compute_usd: Decimal | None
-    total_usd: Decimal | None
-    provisional_usd: Decimal | None
-    retries_usd: Decimal | None
-    attempts: int | None = None
-    attempts_without_tokens: int | None = None
-    attempts_without_llm_cost: int | None = None
-    attempts_without_compute_cost: int | None = None
+    llm_usd: Amount
+    compute_usd: Amount
+    total_usd: Amount
+    provisional_usd: Amount
+    retries_usd: Amount
+    attempts: int | None
+    attempts_without_tokens: int | None
+    attempts_without_llm_cost: int | None
+    attempts_without_compute_cost: int | None
+    provisional_attempts: int | None
+    running_attempts: int | None
+    month_of: str
+    llm_sources: tuple[str, ...]
+    compute_sources: tuple[str, ...]
+    compute_as_of: datetime | None
+
+
+NAMES = [field.name for field in fields(Line)]
+SUMMED = NAMES[NAMES.index("tasks") : NAMES.index("month_of")]
+"""What the total is the sum of."""
 
 
 def month_bounds(year: int, month: int) -> tuple[datetime, datetime]:
@@ -62,32 +90,43 @@ def month_lines(
     month: str, costs: Sequence[CustomerCost], shared: Sequence[SharedCost]
 ) -> list[Line]:
     """Return the customers' lines, their total, and what is shared, which is in no total."""
-    of_customers = _customer_lines(month, costs)
-    amounts = to_cents([one.usd for one in shared])
-    return [
-        *of_customers,
-        _total(month, of_customers),
-        *(_shared_line(month, one, usd) for one, usd in zip(shared, amounts, strict=True)),
-    ]
+    with localcontext(EXACT):
+        of_customers = _customer_lines(month, costs)
+        amounts = to_cents([one.usd for one in shared])
+        return [
+            *of_customers,
+            _total(month, of_customers),
+            *(_shared_line(month, one, usd) for one, usd in zip(shared, amounts, strict=True)),
+        ]
 
 
-def to_cents(amounts: Sequence[Decimal]) -> list[Decimal]:
-    """Round amounts to cents that add up to their sum, rounded; each is off by less than a cent."""
-    floors = [amount.quantize(CENT, ROUND_FLOOR) for amount in amounts]
-    total = sum(amounts, ZERO).quantize(CENT, ROUND_HALF_UP)
-    missing = int((total - sum(floors, ZERO)) / CENT)
-    by_remainder = sorted(range(len(amounts)), key=lambda n: floors[n] - amounts[n])
-    upwards = set(by_remainder[:missing])
-    return [floor + CENT if n in upwards else floor for n, floor in enumerate(floors)]
+def to_cents(amounts: Sequence[Amount], parts: Sequence[Amount] | None = None) -> list[Amount]:
+    """Round amounts to cents that add up to their sum, rounded; each is off by less than a cent.
+
+    `parts` are parts of them, in cents: where it can be, an amount is not rounded below its part.
+    """
+    known = [n for n, amount in enumerate(amounts) if amount is not None]
+    exact = {n: amounts[n] or ZERO for n in known}
+    floors = {n: amount.quantize(CENT, ROUND_FLOOR) for n, amount in exact.items()}
+    total = sum(exact.values(), ZERO).quantize(CENT, ROUND_HALF_UP)
+    missing = int((total - sum(floors.values(), ZERO)).scaleb(2))
+
+    def goes_up(n: int) -> tuple[bool, Decimal]:
+        part = parts[n] if parts else None
+        covers = part is not None and floors[n] < part <= floors[n] + CENT
+        return not (covers and exact[n] > floors[n]), floors[n] - exact[n]
+
+    for n in sorted(known, key=goes_up)[:missing]:
+        floors[n] += CENT
+    return [floors.get(n) for n in range(len(amounts))]
 
 
 def as_csv(lines: Iterable[Line]) -> Iterator[str]:
     """Yield a CSV file, line by line, that a spreadsheet opens as text and numbers."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL)
-    names = [field.name for field in fields(Line)]
     text.write(BOM)
-    for row in chain([names], ([getattr(line, name) for name in names] for line in lines)):
+    for row in chain([NAMES], ([getattr(line, name) for name in NAMES] for line in lines)):
         writer.writerow([cell(value) for value in row])
         yield text.getvalue()
         text.seek(0)
@@ -95,25 +134,21 @@ def as_csv(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def _customer_lines(month: str, costs: Sequence[CustomerCost]) -> list[Line]:
-    llm = to_cents([one.llm_usd + one.retry_llm_usd for one in costs])
-    compute = to_cents([_compute(one) for one in costs])
-    provisional = to_cents([one.provisional_usd + one.retry_provisional_usd for one in costs])
+    provisional = to_cents([_provisional(one) for one in costs])
     retries = to_cents([_retries(one) for one in costs])
-    rounded = zip(costs, llm, compute, provisional, retries, strict=True)
-    return [_customer_line(month, *amounts) for amounts in rounded]
+    rounded = zip(
+        to_cents([_known(one, *_llm(one)) for one in costs]),
+        to_cents([_known(one, *_compute(one)) for one in costs], provisional),
+        to_cents([_known(one, *_llm(one), *_compute(one)) for one in costs], retries),
+        provisional,
+        retries,
+        strict=True,
+    )
+    return [_customer_line(month, *each) for each in zip(costs, rounded, strict=True)]
 
 
-def _customer_line(
-    month: str,
-    cost: CustomerCost,
-    llm: Decimal,
-    compute: Decimal,
-    provisional: Decimal,
-    retries: Decimal,
-) -> Line:
-    knows_llm = bool(cost.priced_attempts or llm or not cost.ended_attempts)
-    knows_compute = bool(cost.costed_attempts or compute or not cost.ended_attempts)
-    knows_any = knows_llm or knows_compute
+def _customer_line(month: str, cost: CustomerCost, amounts: tuple[Amount, ...]) -> Line:
+    llm, compute, total, provisional, retries = amounts
     return Line(
         month=month,
         line="customer",
@@ -124,55 +159,95 @@ def _customer_line(
         output_tokens=cost.output_tokens,
         cached_tokens=cost.cached_tokens,
         pages=cost.pages,
-        llm_usd=llm if knows_llm else None,
-        compute_usd=compute if knows_compute else None,
-        total_usd=llm + compute if knows_any else None,
-        provisional_usd=_part(provisional, compute) if knows_compute else None,
-        retries_usd=_part(retries, llm + compute) if knows_any else None,
+        llm_usd=llm,
+        compute_usd=compute,
+        total_usd=total,
+        provisional_usd=provisional,
+        retries_usd=retries,
         attempts=cost.ended_attempts,
         attempts_without_tokens=cost.ended_attempts - cost.measured_attempts,
         attempts_without_llm_cost=cost.ended_attempts - cost.priced_attempts,
         attempts_without_compute_cost=cost.ended_attempts - cost.costed_attempts,
+        provisional_attempts=cost.provisional_attempts,
+        running_attempts=cost.running_attempts,
+        month_of="creation",
+        llm_sources=tuple(cost.llm_sources),
+        compute_sources=tuple(cost.compute_sources),
+        compute_as_of=_utc(cost.compute_as_of),
     )
 
 
-def _compute(cost: CustomerCost) -> Decimal:
-    final = cost.compute_usd + cost.retry_compute_usd
-    return final + cost.provisional_usd + cost.retry_provisional_usd
+def _known(cost: CustomerCost, *amounts: Amount) -> Amount:
+    """Return the sum of what is known; what was never tried cost nothing."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known, ZERO) if known or not cost.ended_attempts + cost.running_attempts else None
 
 
-def _retries(cost: CustomerCost) -> Decimal:
-    return cost.retry_llm_usd + cost.retry_compute_usd + cost.retry_provisional_usd
+def _llm(cost: CustomerCost) -> tuple[Amount, ...]:
+    return cost.llm_usd, cost.retry_llm_usd
 
 
-def _part(part: Decimal, whole: Decimal) -> Decimal:
-    """Return a rounded part, which rounding must not make larger than its rounded whole."""
-    return min(part, whole) if part > 0 else part
+def _compute(cost: CustomerCost) -> tuple[Amount, ...]:
+    final = (cost.compute_usd, cost.retry_compute_usd)
+    return *final, cost.provisional_usd, cost.retry_provisional_usd
+
+
+def _provisional(cost: CustomerCost) -> Amount:
+    if _known(cost, *_compute(cost)) is None:
+        return None
+    return (cost.provisional_usd or ZERO) + (cost.retry_provisional_usd or ZERO)
+
+
+def _retries(cost: CustomerCost) -> Amount:
+    if not cost.retries:
+        return ZERO
+    machines = (cost.retry_compute_usd, cost.retry_provisional_usd)
+    return _known(cost, cost.retry_llm_usd, *machines)
 
 
 def _total(month: str, lines: Sequence[Line]) -> Line:
-    """Return the sums of the lines: of what is known."""
+    """Return the sums of the lines: of what is known, and None where nothing is."""
     sums: dict[str, Any] = {}
-    for field in fields(Line)[4:]:
-        known = [value for line in lines if (value := getattr(line, field.name)) is not None]
-        sums[field.name] = sum(known, ZERO) if field.name.endswith("_usd") else sum(known)
-    return Line(month=month, line="total", customer=None, agent=None, **sums)
+    for name in SUMMED:
+        values = [getattr(line, name) for line in lines]
+        known = [value for value in values if value is not None]
+        nothing = ZERO if name.endswith("_usd") else 0
+        sums[name] = sum(known, nothing) if known or not values else None
+    read = [line.compute_as_of for line in lines if line.compute_as_of]
+    return Line(
+        month=month,
+        line="total",
+        customer=None,
+        agent=None,
+        month_of="creation",
+        llm_sources=_all(line.llm_sources for line in lines),
+        compute_sources=_all(line.compute_sources for line in lines),
+        compute_as_of=max(read, default=None),
+        **sums,
+    )
 
 
-def _shared_line(month: str, cost: SharedCost, usd: Decimal) -> Line:
+def _all(sources: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(sorted(set(chain.from_iterable(sources))))
+
+
+def _shared_line(month: str, cost: SharedCost, usd: Amount) -> Line:
+    nothing: dict[str, Any] = dict.fromkeys(SUMMED)
+    amounts = {"compute_usd": usd, "total_usd": usd, "provisional_usd": usd}
+    if cost.is_final and usd is not None:
+        amounts["provisional_usd"] = ZERO
     return Line(
         month=month,
         line="shared",
         customer=None,
         agent=cost.product,
-        tasks=None,
-        input_tokens=None,
-        output_tokens=None,
-        cached_tokens=None,
-        pages=None,
-        llm_usd=None,
-        compute_usd=usd,
-        total_usd=usd,
-        provisional_usd=ZERO if cost.is_final else usd,
-        retries_usd=None,
+        month_of="use",
+        llm_sources=(),
+        compute_sources=(cost.source,),
+        compute_as_of=_utc(cost.as_of),
+        **nothing | amounts,
     )
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment else None

@@ -18,6 +18,7 @@ from concurrency.stage import LONG, Act, Stage
 from forebay.calls import agent as report
 from forebay.calls import operator, submitter, upkeep, viewer, worker
 from forebay.errors import (
+    BillReadSinceError,
     MatchChangedError,
     StateMovedError,
     UnknownUploadError,
@@ -284,6 +285,25 @@ def bills(crowd: Crowd) -> list[dict[str, Any]]:
     ]
 
 
+def record_bill(session: psycopg.Connection, crowd: Crowd) -> None:
+    """Be one of several readers of a bill, of which the latest wins."""
+    begun = upkeep.begin_bill(session, source="bill")
+    with suppress(BillReadSinceError):
+        upkeep.record_bill(
+            session,
+            rows=bills(crowd),
+            began_at=begun.began_at,
+            source="bill",
+            shared_day=begun.began_at.date(),
+        )
+
+
+def end_bill(session: psycopg.Connection, _: Crowd) -> None:
+    begun = upkeep.begin_bill(session, source="bill")
+    with suppress(BillReadSinceError):
+        upkeep.end_bill(session, began_at=begun.began_at, source="bill")
+
+
 WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "dequeue": lambda s, c: worker.dequeue(
         s, worker="w", agents=["a", "b"], batch_size=c.random.randint(1, 6)
@@ -310,6 +330,8 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "record_compute_usage": lambda s, c: upkeep.record_compute_usage(
         s, rows=bills(c), source=c.random.choice(("local", "bill"))
     ),
+    "record_bill": record_bill,
+    "end_bill": end_bill,
     "attempts_to_trace": lambda s, c: upkeep.attempts_to_trace(s, limit=c.random.randint(1, 20)),
     "record_traces": lambda s, c: upkeep.record_traces(
         s,

@@ -63,6 +63,18 @@ class Books:
         usd = attempt["compute_usd"]
         return None if usd is None else (Decimal(str(usd)), bool(attempt["is_compute_final"]))
 
+    def sources(self) -> dict[tuple[str | None, str], int]:
+        """Return of how many attempts which source told the cost of machines, and how."""
+        return {
+            (line.source, line.basis): line.attempts
+            for line in viewer.cost_sources(self.db)
+            if line.part == "compute"
+        }
+
+    def shared(self) -> dict[str, Decimal | None]:
+        """Return what each product cost that no run has to itself."""
+        return {line.product: line.usd for line in viewer.shared_costs(self.db)}
+
 
 @pytest.fixture
 def books(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import time
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -105,7 +107,7 @@ def test_a_month_for_finance(cli: Cli, spent: list[int], tmp_path: Path) -> None
     file = tmp_path / "out.csv"
     answer = cli("cost", "month", "2026-01", "--csv", file)
     assert answer.code == 0
-    assert "0.01 of the compute cost may still change" not in answer.out
+    assert "Of 1 attempts the compute cost may still change: 0.00 together." in answer.err
     assert "Of 1 attempts the compute cost is not known" in answer.err
     rows = read(file.read_text(encoding="utf-8-sig"))
     assert [(row["line"], row["customer"], row["tasks"]) for row in rows] == [
@@ -121,6 +123,8 @@ def test_a_month_for_finance(cli: Cli, spent: list[int], tmp_path: Path) -> None
         assert sum(lines) == total
     assert rows[-1]["total_usd"] == "1.67"
     assert rows[1]["attempts_without_compute_cost"] == "1"
+    assert {row["llm_sources"] for row in rows} == {"agent price, agent reported"}
+    assert {row["compute_sources"] for row in rows} == {"billing"}
 
 
 def test_a_month_on_the_screen(cli: Cli, spent: list[int]) -> None:
@@ -128,7 +132,110 @@ def test_a_month_on_the_screen(cli: Cli, spent: list[int]) -> None:
     assert "5.01" in cli("cost", "month", "2026-02").out
     piped = cli("cost", "month", "2026-02", "--customer", "acme", "--csv", "-").out
     assert [row["total_usd"] for row in read(piped.removeprefix("\ufeff"))] == ["5.01", "5.01"]
-    assert len(cli("cost", "month", "2026-03", "--json").json) == 1
+    empty = cli("cost", "month", "2026-03", "--json")
+    assert [(line["line"], line["total_usd"]) for line in empty.json] == [("total", 0)]
+    assert "No task of 2026-03" in empty.err
+
+
+@pytest.fixture
+def silent(db: psycopg.Connection, clock: Clock) -> None:
+    """Let a task run and tell nothing of what it used."""
+    register(db, "silent")
+    submitter.enqueue(db, agent="silent", payload={}, customer="acme")
+    (claim,) = worker.dequeue(db, worker="w", agents=["silent"])
+    report.complete(db, attempt_id=claim.attempt_id, result={})
+
+
+def test_what_is_unknown_is_never_zero(cli: Cli, silent: None) -> None:
+    """On the screen, in JSON and in the file: amounts and tokens, of lines and of their total."""
+    names = ("llm_usd", "compute_usd", "input_tokens", "output_tokens", "cached_tokens")
+    summary = cli("cost", "summary", "--json").json["summary"]
+    told = [*cli("cost", "by", "agent", "--json").json, summary]
+    told += cli("cost", "month", "2026-01", "--json").json
+    assert [[line[name] for name in names] for line in told] == [[None] * 5] * 4
+    assert (summary["provisional_usd"], summary["first_llm_usd"]) == (None, None)
+    file = cli("cost", "month", "2026-01", "--csv", "-").out.removeprefix("\ufeff")
+    assert [[row[name] for name in (*names, "total_usd")] for row in read(file)] == [[""] * 6] * 2
+    shown = cli("cost", "summary").out
+    assert "unknown (known of 0 of 1 attempts)" in shown
+    assert "1: LLM unknown, compute unknown" in shown
+    for out in (cli("cost", "by", "agent").out, shown):
+        assert "unknown" in out
+        assert "0.00" not in out
+    assert cli("cost", "month", "2026-01").out.count("unknown") > 8
+
+
+def test_every_line_says_where_its_figures_are_from(cli: Cli, spent: list[int]) -> None:
+    """A price that is registered from a reported one, a bill from an estimate."""
+    told = cli("cost", "by", "customer", "--customer", "acme", "--json").json
+    assert [
+        (one["part"], one["source"], one["basis"], one["usd"]) for one in told[0]["sources"]
+    ] == [
+        ("llm", "agent", "price", 0.015),
+        ("llm", "agent", "reported", 5.305),
+        ("compute", "billing", "final", 0.008),
+        ("compute", None, "unknown", None),
+    ]
+    (model,) = [line for line in cli("cost", "by", "model", "--json").json if line["key"] == "ocr"]
+    assert [(one["part"], one["basis"]) for one in model["sources"]] == [("llm", "price")]
+    assert "agent price" in cli("cost", "by", "agent").out
+    assert "billing" in cli("cost", "month", "2026-01").out
+
+
+def test_json_keeps_every_digit(cli: Cli, spent: list[int], db: psycopg.Connection) -> None:
+    """An amount is a number with all of its digits, that a float could not hold."""
+    usd = "31.957375966092765432"
+    row = {"record_id": "s", "usd": usd, "product": "SQL", "started_at": "2026-01-05T00:00:00Z"}
+    upkeep.record_compute_usage(db, rows=[row], source="billing")
+    out = cli("cost", "shared", "--json").out
+    assert json.loads(out, parse_float=Decimal)[0]["usd"] == Decimal(usd)
+    assert cli("cost", "by", "agent", "--json").json[0]["priced_attempts"] == 5
+
+
+def test_days_are_utc_as_months_are(
+    cli: Cli, spent: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever the computer is; only a time with an offset says otherwise."""
+    monkeypatch.setenv("TZ", "Etc/GMT-14")
+    time.tzset()
+    try:
+        days = [line["key"] for line in cli("cost", "by", "day", "--json").json]
+        assert days == ["2026-02-01", "2026-01-01"]
+        one = cli("cost", "by", "day", "--from", "2026-01-01", "--to", "2026-01-02", "--json").json
+        assert [line["key"] for line in one] == ["2026-01-01"]
+        before = ("--to", "2026-01-02T00:00+14:00")
+        assert cli("cost", "by", "day", "--from", "2026-01-01", *before, "--json").json == []
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_list_that_is_cut_says_so(cli: Cli, spent: list[int]) -> None:
+    """And one without lines too."""
+    cut = cli("cost", "by", "customer", "--limit", "2", "--json")
+    assert len(cut.json) == 2
+    assert "more lines than 2" in cut.err
+    assert cli("cost", "by", "customer", "--limit", "3").err == ""
+    assert "No task matches." in cli("cost", "by", "customer", "--last", "1d").err
+    assert "No task matches." in cli("cost", "summary", "--last", "1d").err
+
+
+def test_a_price_of_the_past_prices_calls_that_had_none(cli: Cli, db: psycopg.Connection) -> None:
+    """From its time on; without one, it is said that calls of before keep what they have."""
+    register(db, "parse")
+    submitter.enqueue(db, agent="parse", payload={})
+    (claim,) = worker.dequeue(db, worker="w", agents=["parse"])
+    call = {"call_id": "1", "model": "m", "input_tokens": 1_000_000, "output_tokens": 0}
+    report.report_usage(db, attempt_id=claim.attempt_id, usage=[call])
+    report.complete(db, attempt_id=claim.attempt_id, result={})
+    later = cli("price", "set", "m", "--input", "3")
+    assert "Calls made before keep what they have" in later.err
+    assert cli("cost", "by", "agent", "--json").json[0]["llm_usd"] is None
+    past = cli("price", "set", "m", "--input", "2", "--from", "2026-01-01")
+    assert "have one now: 1." in past.err
+    assert cli("cost", "by", "agent", "--json").json[0]["llm_usd"] == 2
+    again = cli("price", "set", "m", "--input", "9", "--from", "2026-01-01")
+    assert "have one now: 0." in again.err
 
 
 def test_shared_costs_are_apart(cli: Cli, spent: list[int], db: psycopg.Connection) -> None:
@@ -152,6 +259,9 @@ def test_shared_costs_are_apart(cli: Cli, spent: list[int], db: psycopg.Connecti
         (("by", "weather"), 2, "not one of"),
         (("month", "2026-13"), 2, "2026-11"),
         (("month", "November"), 2, "2026-11"),
+        (("month", "9999-12"), 2, "2026-11"),
+        (("month", "2０26-11"), 2, "2026-11"),
+        (("by", "agent", "--last", "7"), 2, "without a unit"),
         (("summary", "--last", "7d", "--from", "2026-01-01"), 2, "give one"),
         (("by", "agent", "--agent", "nobody"), 1, "nobody"),
         (("refresh",), 1, "FOREBAY_WAREHOUSE_ID"),

@@ -37,7 +37,7 @@ FIELD_TYPES: dict[Any, set[str]] = {
     timedelta: {"interval"},
     UUID: {"uuid"},
     dict: {"jsonb"},
-    list: {"jsonb", "bigint[]", "text[]"},
+    list: {"jsonb", "bigint[]", "date[]", "text[]"},
 }
 SAME_TYPE = {"timestamptz": "timestamp with time zone"}
 

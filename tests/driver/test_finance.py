@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 from hypothesis import example, given
@@ -20,7 +20,9 @@ NOTHING = CustomerCost(
     customer="acme",
     agent="a",
     tasks=1,
+    running_attempts=0,
     ended_attempts=1,
+    retries=1,
     measured_attempts=1,
     priced_attempts=1,
     costed_attempts=1,
@@ -29,13 +31,17 @@ NOTHING = CustomerCost(
     output_tokens=1,
     cached_tokens=5,
     pages=Decimal(0),
-    llm_usd=Decimal(0),
-    retry_llm_usd=Decimal(0),
-    compute_usd=Decimal(0),
-    retry_compute_usd=Decimal(0),
-    provisional_usd=Decimal(0),
-    retry_provisional_usd=Decimal(0),
+    llm_usd=None,
+    retry_llm_usd=None,
+    compute_usd=None,
+    retry_compute_usd=None,
+    provisional_usd=None,
+    retry_provisional_usd=None,
+    llm_sources=["agent reported"],
+    compute_sources=["billing"],
+    compute_as_of=None,
 )
+D = Decimal
 AMOUNTS = st.integers(-(10**19), 10**21).map(lambda units: Decimal(f"{units}e-18"))
 
 
@@ -61,40 +67,63 @@ def test_cents_add_up(amounts: list[Decimal]) -> None:
         assert abs(cent - amount) < CENT
 
 
-@given(st.lists(st.tuples(AMOUNTS, AMOUNTS, AMOUNTS, AMOUNTS, AMOUNTS, AMOUNTS), max_size=20))
-def test_a_months_lines_add_up(amounts: Sequence[tuple[Decimal, ...]]) -> None:
-    """Across: LLM and compute are the total; down: the lines are the total's."""
-    names = ("llm", "retry_llm", "compute", "retry_compute", "provisional", "retry_provisional")
+PARTS = ("llm", "retry_llm", "compute", "retry_compute", "provisional", "retry_provisional")
+COLUMNS = {
+    "llm_usd": PARTS[:2],
+    "compute_usd": PARTS[2:],
+    "total_usd": PARTS,
+    "provisional_usd": PARTS[4:],
+    "retries_usd": PARTS[1::2],
+}
+SMALL = st.integers(-1, 30).map(lambda thousandths: Decimal(thousandths) / 1000)
+ANY = st.none() | AMOUNTS | SMALL
+
+
+@given(st.lists(st.tuples(ANY, ANY, ANY, ANY, ANY, ANY), max_size=20))
+@example([(D("0.005"), None, D("0.005"), None, None, None)])
+@example([(None, None, D("0.008"), *[None] * 3), (*[None] * 4, D("0.006"), None)])
+@example([(*[None] * 4, D(5), None), (*[None] * 4, D(-5), None)])
+def test_a_months_lines_add_up(amounts: Sequence[tuple[Decimal | None, ...]]) -> None:
+    """Each column's total is its exact sum, to the cent; each of its amounts is a neighbour."""
     costs = [
-        replace(NOTHING, **{f"{name}_usd": usd for name, usd in zip(names, each, strict=True)})
+        replace(NOTHING, **{f"{name}_usd": usd for name, usd in zip(PARTS, each, strict=True)})
         for each in amounts
     ]
     *lines, total = month_lines("2026-11", costs, [])
-    for line in [*lines, total]:
-        assert line.total_usd == known(line.llm_usd) + known(line.compute_usd)
-    for name in ("llm_usd", "compute_usd", "total_usd", "provisional_usd", "retries_usd"):
-        assert getattr(total, name) == sum(known(getattr(line, name)) for line in lines)
-    exact = sum((sum(each, Decimal(0)) for each in amounts), Decimal(0))
-    assert abs(known(total.total_usd) - exact) <= CENT
-    for line, each in zip(lines, amounts, strict=True):
-        assert abs(known(line.llm_usd) - each[0] - each[1]) < CENT
-        assert abs(known(line.compute_usd) - sum(each[2:])) < CENT
+    for column, names in COLUMNS.items():
+        exact = [sum((getattr(one, f"{n}_usd") or D(0) for n in names), D(0)) for one in costs]
+        rounded = [getattr(line, column) for line in lines]
+        for amount, cents in zip(exact, rounded, strict=True):
+            assert cents is None or abs(cents - amount) < CENT
+            assert cents is not None or amount == 0
+        wanted = sum(exact, D(0)).quantize(CENT, ROUND_HALF_UP)
+        assert (getattr(total, column) or 0) == wanted
+        assert sum(cents or 0 for cents in rounded) == wanted
 
 
 def test_what_is_unknown_is_empty_and_not_zero() -> None:
-    """Without any known attempt there is no amount; its attempts are counted."""
+    """Where nothing is known there is no amount, nor in the total; the attempts are counted."""
     unknown = cost(priced_attempts=0, costed_attempts=0, ended_attempts=3)
     half = cost(costed_attempts=0, llm_usd="1.234")
-    none_yet = cost(ended_attempts=0, measured_attempts=0, priced_attempts=0, costed_attempts=0)
-    lines = month_lines("2026-11", [unknown, half, none_yet], [])
-    assert [(line.llm_usd, line.compute_usd, line.total_usd) for line in lines] == [
-        (None, None, None),
-        (Decimal("1.23"), None, Decimal("1.23")),
-        (0, 0, 0),
-        (Decimal("1.23"), 0, Decimal("1.23")),
-    ]
+    running = cost(ended_attempts=0, priced_attempts=0, costed_attempts=0, running_attempts=1)
+    idle = cost(ended_attempts=0, priced_attempts=0, costed_attempts=0, retries=0)
+    assert shown([unknown]) == [(None,) * 5] * 2
+    assert shown([running])[0] == (None,) * 5
+    assert shown([idle]) == [(0,) * 5] * 2
+    assert shown([unknown, half])[1:] == [(D("1.23"), None, D("1.23"), None, None)] * 2
+    assert shown([replace(half, retries=0)])[0] == (D("1.23"), None, D("1.23"), None, 0)
+    assert shown([]) == [(0,) * 5]
+    lines = month_lines("2026-11", [unknown, half, idle], [])
     assert [line.attempts_without_compute_cost for line in lines] == [3, 1, 0, 4]
     assert [line.attempts_without_llm_cost for line in lines] == [3, 0, 0, 3]
+
+
+def test_tokens_too_are_unknown_and_not_zero() -> None:
+    """A total of nothing known is none."""
+    silent = cost(input_tokens=None, output_tokens=None, cached_tokens=None)
+    assert [line.input_tokens for line in month_lines("2026-11", [silent], [])] == [None, None]
+    rows = read(month_lines("2026-11", [silent, cost()], []))
+    assert [row["cached_tokens"] for row in rows] == ["", "5", "5"]
 
 
 def test_of_which_is_never_more_than_all() -> None:
@@ -103,14 +132,54 @@ def test_of_which_is_never_more_than_all() -> None:
     for line in lines:
         assert known(line.provisional_usd) <= known(line.compute_usd)
         assert known(line.retries_usd) <= known(line.total_usd)
-    assert (lines[-1].compute_usd, lines[-1].provisional_usd) == (Decimal("0.02"), Decimal("0.02"))
+    assert (lines[-1].compute_usd, lines[-1].provisional_usd) == (D("0.02"), D("0.02"))
+    first, second, _ = month_lines(
+        "2026-11", [cost(provisional_usd="0.006"), cost(compute_usd="0.008")], []
+    )
+    assert (first.provisional_usd, first.compute_usd, second.compute_usd) == (CENT, CENT, 0)
+
+
+def test_a_correction_leaves_what_is_provisional_as_it_is() -> None:
+    """A bill takes 5 back for good, and 0.50 may change."""
+    [line, _] = month_lines("2026-11", [cost(compute_usd="-5", provisional_usd="0.5")], [])
+    assert (line.compute_usd, line.provisional_usd) == (D("-4.50"), D("0.50"))
+
+
+def test_a_total_that_is_nought_may_still_change() -> None:
+    """5 and -5, both provisional: the count says so."""
+    costs = [cost(provisional_usd=usd, provisional_attempts=1) for usd in ("5", "-5")]
+    total = month_lines("2026-11", costs, [])[-1]
+    assert (total.provisional_usd, total.provisional_attempts) == (0, 2)
+
+
+def test_an_amount_may_be_of_any_size() -> None:
+    """No digit is lost beside one of a hundred digits, and the others keep their cents."""
+    huge = f"1{'0' * 99}"
+    costs = [cost(compute_usd=f"{huge}.25"), cost(compute_usd="0.125")]
+    rows = read(month_lines("2026-11", costs, []))
+    assert [row["compute_usd"] for row in rows] == [f"{huge}.25", "0.13", f"{huge}.38"]
+
+
+def test_every_line_says_where_its_amounts_are_from() -> None:
+    """The total all of it; what lies in the month, and when the bill was read, are said too."""
+    listed = cost(llm_sources=["trace list_price"], compute_as_of=datetime(2026, 12, 2, tzinfo=UTC))
+    shared = [SharedCost("billing", "SQL", Decimal(1), True, None, None, None)]
+    rows = read(month_lines("2026-11", [cost(compute_sources=["local"]), listed], shared))
+    assert [(row["llm_sources"], row["compute_sources"]) for row in rows] == [
+        ("agent reported", "local"),
+        ("trace list_price", "billing"),
+        ("agent reported, trace list_price", "billing, local"),
+        ("", "billing"),
+    ]
+    assert [row["month_of"] for row in rows] == ["creation", "creation", "creation", "use"]
+    assert [row["compute_as_of"][:10] for row in rows] == ["", "2026-12-02", "2026-12-02", ""]
 
 
 def test_what_is_shared_is_in_no_total() -> None:
     """It has lines of its own, below the total."""
     shared = [
-        SharedCost("billing", "SQL", Decimal("3.335"), True, None, None),
-        SharedCost("billing", "APPS", Decimal("3.335"), False, None, None),
+        SharedCost("billing", "SQL", Decimal("3.335"), True, None, None, None),
+        SharedCost("billing", "APPS", Decimal("3.335"), False, None, None, None),
     ]
     lines = month_lines("2026-11", [cost(compute_usd="1")], shared)
     assert [(line.line, line.agent, line.total_usd, line.provisional_usd) for line in lines] == [
@@ -129,7 +198,10 @@ def test_a_month_is_utc() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ['=HYPERLINK("http://x")', "+1", "@x", "-2+3", "\t=1", "＝1"])
+@pytest.mark.parametrize(
+    "name",
+    ['=HYPERLINK("http://x")', "+1", "@x", "-2+3", "\t=1", "＝1", "﹦1", "﹣1", "\N{MINUS SIGN}1"],
+)
 def test_no_name_is_a_formula(name: str) -> None:
     """A customer called like a formula gets an apostrophe; amounts below zero stay numbers."""
     lines = month_lines("2026-11", [cost(customer=name, llm_usd="-0.5", agent=name)], [])
@@ -138,12 +210,27 @@ def test_no_name_is_a_formula(name: str) -> None:
     assert row["llm_usd"] == "-0.50"
 
 
+def test_no_two_names_are_one_cell() -> None:
+    """A name that begins with the apostrophe of a formula gets one more."""
+    names = ["=1", "'=1", "''=1", "'t Hooft"]
+    rows = read(month_lines("2026-11", [cost(customer=name) for name in names], []))
+    assert [row["customer"] for row in rows[:-1]] == ["'=1", "''=1", "'" * 3 + "=1", "'t Hooft"]
+
+
 def test_the_file_says_all_of_it() -> None:
     """One row a line, with the names of its columns; what is unknown is empty."""
-    rows = read(month_lines("2026-11", [cost(customer=None, pages=Decimal("2.5"))], []))
-    assert rows[0] | {"agent": "a", "pages": "2.5", "customer": "", "llm_usd": "0.00"} == rows[0]
+    one = cost(customer=None, pages=Decimal("2.5"), llm_usd="0.25")
+    rows = read(month_lines("2026-11", [one], []))
+    assert rows[0] | {"agent": "a", "pages": "2.5", "customer": "", "llm_usd": "0.25"} == rows[0]
     assert list(rows[0])[:4] == ["month", "line", "customer", "agent"]
     assert [row["line"] for row in rows] == ["customer", "total"]
+
+
+def shown(costs: Sequence[CustomerCost]) -> list[tuple[Decimal | None, ...]]:
+    """Return the amounts of a month's lines."""
+    return [
+        tuple(getattr(line, name) for name in COLUMNS) for line in month_lines("2026-11", costs, [])
+    ]
 
 
 def read(lines: Sequence[Line]) -> list[dict[str, str]]:

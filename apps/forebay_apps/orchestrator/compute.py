@@ -11,7 +11,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import psycopg
 from fastapi import Form, Request, Response
@@ -26,6 +26,9 @@ from forebay_apps.web.database import Connections
 from forebay_apps.web.errors import problem
 from forebay_apps.web.guard import Viewer
 from forebay_apps.web.pages import Pages, back, local
+
+if TYPE_CHECKING:
+    from forebay.databricks.billing import Refreshed
 
 log = EventLog(__name__)
 
@@ -115,11 +118,19 @@ def _read_bill(settings: BillSettings, connection: psycopg.Connection[Any]) -> s
     from forebay.databricks.bill import Bill  # with the SDK, which only who reads a bill needs
     from forebay.databricks.billing import refresh_billing
 
-    done = refresh_billing(connection, Bill.of(settings))
-    if not done.unpriced_skus:
-        return None
-    skus = ", ".join(sorted(done.unpriced_skus))
-    return f"No price is listed for {skus}: what used that is left unknown."
+    return _untold(refresh_billing(connection, Bill.of(settings)))
+
+
+def _untold(done: Refreshed) -> str | None:
+    """Return in a sentence what a reading of the bill could not tell."""
+    told = []
+    if done.unpriced_skus:
+        skus = ", ".join(sorted(done.unpriced_skus))
+        told.append(f"No price is listed for {skus}: what used that is left unknown.")
+    if done.left_out:
+        count, first = len(done.left_out), min(done.left_out)
+        told.append(f"Of {count} lines of the bill no amount is recorded, such as {first}.")
+    return " ".join(told) or None
 
 
 @router.act("/overview/compute")

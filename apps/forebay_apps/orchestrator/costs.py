@@ -42,7 +42,7 @@ class Begun:
     ended: int
     is_going_on: bool = False
 
-    def known(self, total: Amount, of: int) -> Amount | None:
+    def known(self, total: Amount | None, of: int) -> Amount | None:
         """Return a sum of which so many attempts tell all; None where nothing is known of it.
 
         A sum that is not 0 is known in part, also where no attempt tells all of its own.
@@ -52,7 +52,8 @@ class Begun:
 
     def tokens(self, row: MetricsReport | CostLine) -> tuple[int | None, int | None, int | None]:
         """Return input, output and cached tokens; None where nothing is known of any of them."""
-        if self.known(row.input_tokens + row.output_tokens, row.measured_attempts) is None:
+        used = (row.input_tokens or 0) + (row.output_tokens or 0)
+        if self.known(used, row.measured_attempts) is None:
             return None, None, None
         return row.input_tokens, row.output_tokens, row.cached_tokens
 

@@ -29,7 +29,7 @@ begin
     end if;
     return query
     select
-        line.key, line.tasks, line.ended, line.measured, line.priced, line.costed, line.provisional,
+        line.key, line.tasks, line.running, line.ended, line.measured, line.priced, line.costed, line.provisional,
         line.input_tokens, line.output_tokens, line.cached_tokens, line.llm_usd, line.compute_usd
     from (
         select
@@ -38,7 +38,9 @@ begin
                 when 'customer' then nullif(c.customer, '')
                 else forebay._utc_day(c.starts_at)::text
             end as key,
-            sum(c.tasks)::bigint as tasks, sum(c.ended_attempts)::bigint as ended,
+            sum(c.tasks)::bigint as tasks,
+            coalesce(sum(c.tasks) filter (where c.status = 'processing'), 0)::bigint as running,
+            sum(c.ended_attempts)::bigint as ended,
             sum(c.measured_attempts)::bigint as measured, sum(c.priced_attempts)::bigint as priced,
             sum(c.costed_attempts)::bigint as costed,
             sum(c.provisional_attempts)::bigint as provisional, sum(c.input_tokens)::bigint as input_tokens,

@@ -12,7 +12,7 @@ create or replace function forebay._cost_of_models(
 as $function$
 -- What the calls of each model cost, in no set order: of each attempt those of the source that counts.
 select
-    c.model, count(distinct c.task_id), count(*) filter (where c.is_ended),
+    c.model, count(distinct c.task_id), count(*) filter (where not c.is_ended), count(*) filter (where c.is_ended),
     count(*) filter (where c.is_ended and c.is_usage_known), count(*) filter (where c.is_ended and c.is_cost_known),
     count(*) filter (where c.is_ended and c.is_costed), count(*) filter (where c.is_ended and c.is_provisional),
     sum(c.input_tokens)::bigint, sum(c.output_tokens)::bigint, sum(c.cached_tokens)::bigint, sum(c.usd), null::numeric

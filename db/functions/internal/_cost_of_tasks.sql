@@ -14,6 +14,7 @@ as $function$
 -- The part of a cost_summary that the rows of the tasks tell: sums, and what a task costs.
 declare
     v_summary forebay.cost_summary;
+    v_known   forebay.cost_line;
 begin
     with costs as (
         select
@@ -26,7 +27,7 @@ begin
         ) as tells
     )
     select
-        count(*), coalesce(sum(c.ended_attempts), 0), coalesce(sum(c.measured_attempts), 0),
+        count(*), count(*) filter (where c.status = 'processing'), coalesce(sum(c.ended_attempts), 0), coalesce(sum(c.measured_attempts), 0),
         coalesce(sum(c.priced_attempts), 0), coalesce(sum(c.costed_attempts), 0), coalesce(sum(c.provisional_attempts), 0),
         coalesce(sum(c.used_input_tokens), 0)::bigint, coalesce(sum(c.used_output_tokens), 0)::bigint,
         coalesce(sum(c.used_cached_tokens), 0)::bigint, coalesce(sum(c.cost_usd), 0), coalesce(sum(c.compute_usd), 0),
@@ -38,13 +39,24 @@ begin
         percentile_disc(0.5) within group (order by c.llm_of_one + c.compute_of_one),
         percentile_disc(0.95) within group (order by c.llm_of_one + c.compute_of_one)
     into
-        v_summary.tasks, v_summary.ended_attempts, v_summary.measured_attempts,
+        v_summary.tasks, v_summary.running_attempts, v_summary.ended_attempts, v_summary.measured_attempts,
         v_summary.priced_attempts, v_summary.costed_attempts, v_summary.provisional_attempts,
         v_summary.input_tokens, v_summary.output_tokens, v_summary.cached_tokens, v_summary.llm_usd, v_summary.compute_usd,
         v_summary.llm_tasks, v_summary.llm_median, v_summary.llm_p95,
         v_summary.compute_tasks, v_summary.compute_median, v_summary.compute_p95,
         v_summary.whole_tasks, v_summary.whole_median, v_summary.whole_p95
     from costs as c;
+    select line.* into v_known
+    from forebay._known_line((
+        null, v_summary.tasks, v_summary.running_attempts, v_summary.ended_attempts, v_summary.measured_attempts,
+        v_summary.priced_attempts, v_summary.costed_attempts, v_summary.provisional_attempts, v_summary.input_tokens,
+        v_summary.output_tokens, v_summary.cached_tokens, v_summary.llm_usd, v_summary.compute_usd
+    )::forebay.cost_line) as line;
+    v_summary.input_tokens := v_known.input_tokens;
+    v_summary.output_tokens := v_known.output_tokens;
+    v_summary.cached_tokens := v_known.cached_tokens;
+    v_summary.llm_usd := v_known.llm_usd;
+    v_summary.compute_usd := v_known.compute_usd;
     return v_summary;
 end;
 $function$;

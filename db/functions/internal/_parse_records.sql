@@ -30,14 +30,17 @@ begin
             p_source, forebay._json_name(v_document, 'record_id', 500), forebay._json_integer(v_document, 'attempt_id'),
             forebay._json_number(v_document, 'usd'), forebay._json_number(v_document, 'seconds'),
             forebay._json_time(v_document, 'started_at'), forebay._json_time(v_document, 'ended_at'),
-            coalesce(forebay._json_boolean(v_document, 'is_final'), true), p_now,
+            coalesce(forebay._json_boolean(v_document, 'is_final'), true) and v_document ->> 'usd' is not null, p_now,
             forebay._json_name(v_document, 'product', 200)
         )::forebay.compute_usage;
-        if v_record.record_id is null or v_record.usd is null then
+        if v_record.record_id is null or not v_document ? 'usd' then
             raise exception '"record_id" and "usd" are required' using errcode = '22023';
         end if;
-        if (v_record.usd < 0 and p_source = 'local') or v_record.seconds < 0 then
-            raise exception '"seconds", and the "usd" of an estimate, must not be negative' using errcode = '22023';
+        if (coalesce(v_record.usd, -1) < 0 and p_source = 'local') or v_record.seconds < 0 then
+            raise exception '"seconds", and the "usd" of an estimate, must not be negative or unknown' using errcode = '22023';
+        end if;
+        if v_record.usd not between -1000000000 and 1000000000 then
+            raise exception '"usd" must be from -10^9 to 10^9' using errcode = '22023';
         end if;
         if v_record.product is not null and v_record.attempt_id is not null then
             raise exception 'what has a "product" is shared, and has no "attempt_id"' using errcode = '22023';

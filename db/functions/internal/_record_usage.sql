@@ -7,7 +7,7 @@ create or replace function forebay._record_usage(p_attempt forebay.task_attempts
 as $function$
 -- Record one call's usage, and return it as it is known now; null when it was neither new, nor filled what was unknown.
 --
--- It is priced as it is known then: by the reported cost_usd, else by its model's price at its start, else by list_usd.
+-- It is priced as it is known then.
 --
 -- Writes  forebay.attempt_usage
 declare
@@ -47,7 +47,9 @@ begin
         return null;
     end if;
     update forebay.attempt_usage as u
-    set usd = coalesce(u.cost_usd, forebay._price_call(u, forebay._called_at(u, p_attempt.started_at)), u.list_usd)
+    set (usd, is_list_price) = (
+        select priced.usd, priced.is_list_price from forebay._priced(u, p_attempt.started_at) as priced
+    )
     where u.attempt_id = p_attempt.attempt_id and u.source = p_call.source and u.call_id = p_call.call_id
     returning u.* into v_call;
     return v_call;

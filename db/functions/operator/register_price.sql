@@ -20,7 +20,7 @@ as $function$
 --
 -- Tokens are priced by the million. What is null is not paid for, but p_usd_per_m_cached: cached tokens then cost what input
 -- costs. Where ranges overlap, the later p_valid_from holds; the same one again replaces the price. A call is priced when it
--- is reported, or filled: those of before keep what they have.
+-- is reported, or filled: those of before keep what they have, and price_calls prices those that have nothing.
 --
 -- Writes     forebay.prices, forebay.audit_log
 -- Errors     22023  p_model is no name, a price is out of its range, all are null, or the range of time is none

@@ -17,6 +17,7 @@ begin
     select a.attempt_id, a.task_id, a.agent, a.launcher, a.run_id, a.started_at, a.finished_at
     from forebay.task_attempts as a
     where a.finished_at is not null and a.compute_usd is null
+        and not exists (select from forebay.compute_usage as u where u.attempt_id = a.attempt_id and u.usd is null)
     order by a.finished_at, a.attempt_id
     limit p_limit;
 end;

@@ -3,7 +3,9 @@ create or replace function forebay.cost_sources(
     p_to        timestamptz default null,
     p_statuses  text[] default null,
     p_agents    text[] default null,
-    p_customers text[] default null
+    p_customers text[] default null,
+    p_dimension text default null,
+    p_keys      text[] default null
 )
     returns setof forebay.cost_source
     language plpgsql
@@ -13,84 +15,52 @@ create or replace function forebay.cost_sources(
     set plan_cache_mode = force_custom_plan
     set jit = off
 as $function$
--- Say where the figures of cost_summary come from: by source, and by how it knows; p_from and p_to as there.
+-- Say where the figures of cost_summary, or of cost_by, come from: by source, and by how it knows; p_from and p_to as there.
 --
 -- llm: source is agent or trace, whichever counts for an attempt; the basis of a call is reported (its cost was told with
 -- it), price (the registered price of its model), list_price (what MLflow makes of it, of a model without a registered
 -- price), or unknown. trace: the basis of an attempt is how far the search for its traces is: found, partial, awaited or
 -- missing. compute: source is that of the records, such as billing or
--- local; the basis of an attempt is final or provisional. Attempts without a cost have source null: running, awaited (its
--- bill may still come), or unknown; one whose run a bill should have told of by now, and has not, is not_attributable.
+-- local; the basis of an attempt is final, provisional, or unpriced: it used something of which no price is known, so that
+-- its cost is not. Attempts that no source tells of have source null: running, awaited (its bill may still come), or
+-- unknown; one whose run a bill should have told of by now, and has not, is not_attributable.
+-- p_dimension null is all together, as for cost_summary; p_keys (null: all) are keys of cost_by, '' of its null. By model
+-- there are calls alone.
 --
--- Returns    one row a part, source and basis, in that order; an attempt may be in several rows of llm
--- Errors     22023  a status does not exist
+-- Returns    one row a key, part, source and basis, in that order; an attempt may be in several rows of llm
+-- Errors     22023  a status does not exist, or p_dimension is neither null nor one of cost_by
 --            QF301  no such agent
 -- Called by  forebay_viewer
-declare
-    v_billed_until timestamptz;
 begin
     perform forebay._require_statuses(p_statuses);
     perform forebay._require_agents(p_agents);
-    select max(s.as_of) - (forebay._limits()).billing_latency into v_billed_until
-    from forebay.compute_sources as s
-    where s.source <> 'local';
+    perform forebay._require_dimension(coalesce(p_dimension, 'task'));
     return query
-    with attempts as (
-        select a.* from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
+    with bases as (
+        select 'llm' as part, b.* from forebay._llm_bases(p_from, p_to, p_statuses, p_agents, p_customers) as b
+        where p_dimension is distinct from 'model' or b.source is not null
+        union all
+        select 'trace', a.attempt_id, null, 'mlflow', forebay._trace_state(s), null
+        from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
         inner join forebay.task_attempts as a on a.task_id = t.task_id
-    ), calls as (
-        select
-            u.attempt_id, u.source, u.usd,
-            case
-                when u.cost_usd is not null then 'reported'
-                when u.usd = u.list_usd then 'list_price'
-                when u.usd is not null then 'price'
-                else 'unknown'
-            end as basis
-        from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
+        inner join forebay.attempt_traces as s on s.attempt_id = a.attempt_id
+        where p_dimension is distinct from 'model'
         union all
-        select a.attempt_id, null, null, case when a.finished_at is null then 'running' else 'unknown' end
-        from attempts as a
-        where not a.is_usage_known and not (a.status = 'released' and a.used_calls = 0)
-            and not exists (select from forebay.attempt_usage as u where u.attempt_id = a.attempt_id)
-    ), machines as (
-        select
-            a.compute_usd as usd,
-            case
-                when told.first_source = told.last_source then told.first_source
-                else forebay._compute_source(a.attempt_id)
-            end as source,
-            case
-                when a.compute_usd is not null then case when a.is_compute_final then 'final' else 'provisional' end
-                when a.finished_at is null then 'running'
-                when not forebay._is_external(a.launcher) or a.run_id is null then 'unknown'
-                when a.finished_at <= v_billed_until then 'not_attributable'
-                else 'awaited'
-            end as basis
-        from attempts as a
-        cross join lateral (
-            select min(u.source) as first_source, max(u.source) as last_source
-            from forebay.compute_usage as u
-            where u.attempt_id = a.attempt_id
-        ) as told
-    ), parts as (
-        select 'llm' as part, c.source, c.basis, count(distinct c.attempt_id) as attempts, sum(c.usd) as usd
-        from calls as c
-        group by c.source, c.basis
-        union all
-        select 'trace', 'mlflow', forebay._trace_state(t), count(*), null
-        from attempts as a
-        inner join forebay.attempt_traces as t on t.attempt_id = a.attempt_id
-        group by forebay._trace_state(t)
-        union all
-        select 'compute', m.source, m.basis, count(*), sum(m.usd)
-        from machines as m
-        group by m.source, m.basis
+        select 'compute', b.* from forebay._compute_bases(p_from, p_to, p_statuses, p_agents, p_customers) as b
+        where p_dimension is distinct from 'model'
+    ), keyed as (
+        select forebay._cost_key(p_dimension, t, a, b.model) as key, b.*
+        from bases as b
+        inner join forebay.task_attempts as a on a.attempt_id = b.attempt_id
+        inner join forebay.tasks as t on t.task_id = a.task_id
     )
-    select p.part, p.source, p.basis, p.attempts, p.usd
-    from parts as p
-    order by array_position(array['llm', 'trace', 'compute'], p.part), p.source, p.basis;
+    select k.key, k.part, k.source, k.basis, count(distinct k.attempt_id), sum(k.usd)
+    from keyed as k
+    where p_keys is null or coalesce(k.key, '') = any(p_keys)
+    group by k.key, k.part, k.source, k.basis
+    order by k.key nulls last, array_position(array['llm', 'trace', 'compute'], k.part), k.source, k.basis;
 end;
 $function$;
 
-comment on function forebay.cost_sources is 'Say where the figures of cost_summary come from: by source, and by how it knows; p_from and p_to as there.';
+comment on function forebay.cost_sources is
+'Say where the figures of cost_summary, or of cost_by, come from: by source, and by how it knows; p_from and p_to as there.';

@@ -17,7 +17,8 @@ as $function$
 --
 -- Calls (llm) and machines (compute) are told apart. A median is that of one task, of an even count the lower of the two in
 -- the middle, and at least 95 % are not above p95: over tasks that are over, and of which the cost of all attempts is known
--- (llm_tasks, compute_tasks; whole_tasks: of both). Everything is added up from the tasks of the range, so give a range.
+-- (llm_tasks, compute_tasks; whole_tasks: of both). Sums are of what is known, and null where there are attempts and nothing
+-- is known of any. Everything is added up from the tasks of the range, so give a range.
 --
 -- Returns    one row; is_final is true when every attempt has ended, and has a known cost that no source will change
 -- Errors     22023  a status does not exist
@@ -30,13 +31,14 @@ begin
     perform forebay._require_agents(p_agents);
     v_summary := forebay._cost_of_tasks(p_from, p_to, p_statuses, p_agents, p_customers);
     select
-        count(*) filter (where a.attempt_no = 1),
-        coalesce(sum(a.cost_usd) filter (where a.attempt_no = 1), 0),
-        coalesce(sum(a.compute_usd) filter (where a.attempt_no = 1), 0),
-        count(*) filter (where a.attempt_no > 1),
-        coalesce(sum(a.cost_usd) filter (where a.attempt_no > 1), 0),
-        coalesce(sum(a.compute_usd) filter (where a.attempt_no > 1), 0),
-        coalesce(sum(a.compute_usd) filter (where not a.is_compute_final), 0),
+        count(*) filter (where tries.is_first),
+        case when bool_or(tries.is_first) then sum(tries.llm_usd) filter (where tries.is_first) else 0 end,
+        case when bool_or(tries.is_first) then sum(a.compute_usd) filter (where tries.is_first) else 0 end,
+        count(*) filter (where not tries.is_first),
+        case when bool_or(not tries.is_first) then sum(tries.llm_usd) filter (where not tries.is_first) else 0 end,
+        case when bool_or(not tries.is_first) then sum(a.compute_usd) filter (where not tries.is_first) else 0 end,
+        case when count(*) = 0 or count(a.compute_usd) > 0
+            then coalesce(sum(a.compute_usd) filter (where not a.is_compute_final), 0) end,
         coalesce(bool_and(
             a.finished_at is not null and (a.is_cost_known or a.status = 'released' and a.used_calls = 0)
             and a.compute_usd is not null and a.is_compute_final
@@ -45,7 +47,8 @@ begin
         v_summary.first_tries, v_summary.first_llm_usd, v_summary.first_compute_usd, v_summary.retries,
         v_summary.retry_llm_usd, v_summary.retry_compute_usd, v_summary.provisional_usd, v_summary.is_final
     from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
-    inner join forebay.task_attempts as a on a.task_id = t.task_id;
+    inner join forebay.task_attempts as a on a.task_id = t.task_id
+    cross join lateral (select a.attempt_no = 1 as is_first, forebay._known_llm(a) as llm_usd) as tries;
     select coalesce(sum(u.pages), 0) into v_summary.pages
     from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
     where u.pages > 0;

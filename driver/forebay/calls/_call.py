@@ -7,7 +7,7 @@ of the answer. Given an AsyncConnection the call returns an awaitable.
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, is_dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import wraps
 from inspect import Signature, signature
@@ -55,6 +55,7 @@ SQL_TYPES = {
     bool: "boolean",
     Decimal: "numeric",
     datetime: "timestamptz",
+    date: "date",
     timedelta: "interval",
     UUID: "uuid",
 }

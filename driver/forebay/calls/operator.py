@@ -129,6 +129,23 @@ def register_price(
 
 
 @stored
+def price_calls(
+    connection: AnyConnection,
+    *,
+    model: str,
+    after_attempt_id: int = 0,
+    limit: Integer = 1000,
+    reason: str | None = None,
+    actor: str | None = None,
+) -> list[int]:
+    """Price calls that were made before their price was registered; return their attempts, by id.
+
+    Fewer than limit: there are no others; else go on after the last. Costs that were reported, or
+    that a registered price gave, stay.
+    """
+
+
+@stored
 def cancel(
     connection: AnyConnection,
     *,

@@ -3,7 +3,7 @@
 # mypy: disable-error-code="empty-body"
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from forebay.calls._call import AnyConnection, Integer, JsonList, stored
@@ -28,9 +28,11 @@ __all__ = [
     "begin_branch",
     "branch_state",
     "collect_announcements",
+    "end_bill",
     "list_clones",
     "mask_data",
     "prepare_branch",
+    "record_bill",
     "record_compute_usage",
     "record_traces",
     "runs_to_bill",
@@ -66,10 +68,12 @@ def begin_bill(
     *,
     source: str = "billing",
     overlap: timedelta = timedelta(days=3),
+    settings: str | None = None,
 ) -> BillReading:
     """Say which rows of a bill are to be read; one row.
 
-    Record all of them, then call `record_compute_usage` with `began_at` as `as_of`.
+    With other `settings` than before, all are. Record all of them with `record_bill`, then call
+    `end_bill`.
     """
 
 
@@ -82,10 +86,37 @@ def runs_to_bill(
     after_attempt_id: int = 0,
     limit: Integer = 1000,
 ) -> list[RunToBill]:
-    """Return our runs among these, by attempt; None: those of which a bill may tell other things.
+    """Return our runs among these, by attempt; None: those of which a bill may tell more.
 
     The next page is after the last `attempt_id`.
     """
+
+
+@stored
+def record_bill(
+    connection: AnyConnection,
+    *,
+    rows: JsonList,
+    began_at: datetime,
+    source: str = "billing",
+    shared_day: date | None = None,
+) -> Integer:
+    """Record what a reading tells; return how many records were new, had changed, or are withdrawn.
+
+    Rows are as `record_compute_usage` takes them; what else is recorded as shared of `shared_day`
+    is withdrawn. Raises BillReadSinceError.
+    """
+
+
+@stored
+def end_bill(
+    connection: AnyConnection,
+    *,
+    began_at: datetime,
+    source: str = "billing",
+    settings: str | None = None,
+) -> None:
+    """Say that all of a reading is recorded. Raises BillReadSinceError."""
 
 
 @stored
@@ -99,8 +130,8 @@ def record_compute_usage(
     """Record what machines cost, and return how many records were new or had changed.
 
     A row is `record_id`, `usd`, and as far as known `attempt_id`, `seconds`, `started_at`,
-    `ended_at`, `is_final`; a cost that no run has to itself has a
-    `product` instead. What the source `local` says gives way to any other.
+    `ended_at`, `is_final`; a cost that no run has to itself has a `product` instead. `usd` null: of
+    something that was used no price is known. What the source `local` says gives way to any other.
     """
 
 

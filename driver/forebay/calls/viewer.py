@@ -113,8 +113,13 @@ def cost_sources(
     statuses: Sequence[str] | None = None,
     agents: Sequence[str] | None = None,
     customers: Sequence[str] | None = None,
+    dimension: str | None = None,
+    keys: Sequence[str] | None = None,
 ) -> list[CostSource]:
-    """Say which source the figures of `cost_summary` are from, and how it knows them."""
+    """Say which source the figures of `cost_summary`, or `cost_by`, are from, and how it knows.
+
+    dimension None: all together. keys are those of `cost_by`, "" its None; None: all.
+    """
 
 
 @stored

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -42,10 +42,13 @@ def parse_status(text: str) -> str:
 
 
 def parse_duration(text: str) -> timedelta:
-    """Return the duration of 90, 90s, 5m, 1.5h or 2d; a bare number is seconds."""
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smhd]?)", text.strip())
+    """Return the duration of 90s, 5m, 1.5h or 2d; nothing but 0 goes without a unit."""
+    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)([smhd]?)", text.strip())
     if not found:
         raise typer.BadParameter(f"{text!r} is not a duration such as 90s, 5m, 1h or 2d.")
+    if not found[2] and float(found[1]):
+        units = ", ".join(f"{found[1]}{unit}" for unit in UNITS)
+        raise typer.BadParameter(f"{text!r} is a duration without a unit: say one of {units}.")
     return timedelta(**{UNITS[found[2] or "s"]: float(found[1])})
 
 
@@ -86,12 +89,33 @@ def parse_usd(text: str) -> Decimal:
 
 def parse_time(text: str) -> datetime:
     """Return the moment of an ISO 8601 text; one without an offset is in this computer's zone."""
+    return _parse_moment(text, None)
+
+
+def parse_utc(text: str) -> datetime:
+    """Return the moment of an ISO 8601 text; a day, or a time without an offset, is in UTC."""
+    return _parse_moment(text, UTC)
+
+
+def _parse_moment(text: str, zone: tzinfo | None) -> datetime:
     try:
-        return datetime.fromisoformat(text).astimezone()
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=moment.tzinfo or zone).astimezone()
     except (ValueError, OverflowError):
         raise typer.BadParameter(
             f"{text!r} is not a time such as 2026-11-29 or 2026-11-29T18:00:00+01:00."
         ) from None
+
+
+def utc_option(name: str, text: str, default: str | bool = True) -> Any:
+    """Make an option that takes a day or a time, and says that it is in UTC."""
+    return typer.Option(
+        name,
+        parser=parse_utc,
+        metavar="TIME",
+        help=f"{text}; without an offset in UTC.",
+        show_default=default,
+    )
 
 
 def duration_option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,12 +27,19 @@ NARROWEST_TEXT = 10  # a longer cell may be folded to that where there is little
 NARROWEST_NAME = 24  # one of the first column, which names the row
 
 
-def print_rows(rows: Sequence[object], columns: Columns, as_json: bool) -> None:
-    """Print all that the rows hold as a JSON array, or the columns as a table."""
+def print_rows(
+    rows: Sequence[object], columns: Columns, as_json: bool, without: str = "There are none."
+) -> None:
+    """Print all that the rows hold as a JSON array, or the columns as a table.
+
+    A table without lines says so, on stderr.
+    """
     if as_json:
         print_json(rows)
-    else:
-        console().print(table(rows, columns))
+        return
+    console().print(table(rows, columns))
+    if not rows:
+        note(without)
 
 
 def print_row(row: object, columns: Columns, as_json: bool) -> None:
@@ -52,8 +61,20 @@ def print_row(row: object, columns: Columns, as_json: bool) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print value: ids and amounts are numbers, times ISO 8601, durations seconds."""
-    print(json.dumps(value, default=_plain, ensure_ascii=False, indent=2))
+    """Print value: ids and amounts are numbers, times ISO 8601, durations seconds.
+
+    Amounts keep all of their digits: a number of JSON may have any, though a float has not.
+    """
+    mark = uuid4().hex  # json writes no decimals: they are texts that begin so, until they are not
+
+    def plain(one: object) -> Any:
+        is_fraction = (
+            isinstance(one, Decimal) and one.is_finite() and one != one.to_integral_value()
+        )
+        return f"{mark}{one:f}" if is_fraction else _plain(one)
+
+    text = json.dumps(value, default=plain, ensure_ascii=False, indent=2)
+    print(re.sub(f'"{mark}([^"]*)"', r"\1", text))
 
 
 def note(text: str) -> None:
@@ -120,6 +141,12 @@ def _getter(column: str | Callable[[Any], object]) -> Callable[[Any], object]:
     return attrgetter(column) if isinstance(column, str) else column
 
 
+def _is_fraction(value: object) -> bool:
+    if not isinstance(value, Decimal) or not value.is_finite():
+        return False
+    return value != value.to_integral_value()
+
+
 def _plain(value: object) -> Any:
     """Return what JSON has for a value that it does not know."""
     if dataclasses.is_dataclass(value):
@@ -129,5 +156,5 @@ def _plain(value: object) -> Any:
     if isinstance(value, timedelta):
         return value.total_seconds()
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        return int(value) if value.is_finite() else str(value)
     return str(value)

@@ -19,16 +19,21 @@ EXPERIMENT = "FOREBAY_MLFLOW_EXPERIMENT"
 
 
 def refresh_costs(dsn: str | None, environment: Mapping[str, str], as_json: bool) -> None:
-    """Read what is set up, and print what that did: {"bill": ..., "traces": ...}, null for none."""
+    """Read what is set up, and print what that did: {"bill": ..., "traces": ...}, null for none.
+
+    Where the environment names neither warehouse nor experiment, the agents' jobs may.
+    """
     from forebay.extras import has
 
-    if not environment.get(WAREHOUSE) and not environment.get(EXPERIMENT):
-        raise Refused(
-            f"Set {WAREHOUSE}, the SQL warehouse that reads the bill, or {EXPERIMENT}, the MLflow"
-            " experiment that traces are in: neither is set."
-        )
     if not has("databricks"):
         raise Refused("Install the extra databricks: pip install 'forebay[databricks]'.")
+    if not _is_set(environment):
+        environment = _settings_of_jobs(dsn) | dict(environment)
+    if not _is_set(environment):
+        raise Refused(
+            f"Set {WAREHOUSE}, the SQL warehouse that reads the bill, or {EXPERIMENT}, the MLflow"
+            " experiment that traces are in: neither is set, nor a parameter of an agent's job."
+        )
     traces, bill = _read_traces(dsn, environment), _read_bill(dsn, environment)
     if as_json:
         output.print_json({"bill": bill, "traces": traces})
@@ -37,6 +42,30 @@ def refresh_costs(dsn: str | None, environment: Mapping[str, str], as_json: bool
         output.print_row(bill, BILL, as_json)
     if traces:
         output.print_row(traces, TRACES, as_json)
+
+
+def _is_set(environment: Mapping[str, str]) -> bool:
+    return bool(environment.get(WAREHOUSE) or environment.get(EXPERIMENT))
+
+
+def _settings_of_jobs(dsn: str | None) -> dict[str, str]:
+    """Return the settings among the parameters of the agents' jobs; none without a workspace."""
+    from forebay.calls import viewer
+    from forebay.databricks.client import workspace_client
+    from forebay.databricks.doctor import settings_of_job
+
+    with connect(dsn) as conn:
+        jobs = {row.job_id for row in viewer.agent_status(conn) if row.launcher == "lakeflow"}
+    found: dict[str, str] = {}
+    if not jobs:
+        return found
+    try:
+        client = workspace_client(http_seconds=10, retry_seconds=10)
+        for job_id in sorted(filter(None, jobs)):
+            found |= settings_of_job(client, job_id)
+    except (ValueError, OSError):
+        return {}
+    return {name: found[name] for name in (WAREHOUSE, EXPERIMENT) if name in found}
 
 
 def _read_bill(dsn: str | None, environment: Mapping[str, str]) -> Refreshed | None:
@@ -70,6 +99,7 @@ BILL: output.Columns = {
     "runs": "runs",
     "records": "records",
     "without a price": lambda row: ", ".join(sorted(row.unpriced_skus)),
+    "left out": lambda row: "; ".join(sorted(row.left_out)),
 }
 TRACES: output.Columns = {
     "attempts looked for": "attempts",

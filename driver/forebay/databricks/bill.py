@@ -35,7 +35,7 @@ ON p.cloud = u.cloud AND p.sku_name = u.sku_name AND p.usage_unit = u.usage_unit
     AND (p.price_end_time IS NULL OR u.started_at < p.price_end_time)
 """
 
-CHANGED = """
+RUNS_CHANGED = """
 SELECT DISTINCT u.usage_metadata.job_run_id AS run_id
 FROM system.billing.usage AS u
 WHERE u.workspace_id = :workspace_id AND u.ingestion_date >= :since
@@ -57,35 +57,44 @@ WITH wanted AS (
     GROUP BY w.run_id, u.cloud, u.sku_name, u.usage_unit, u.usage_start_time, u.usage_end_time
 )
 SELECT
-    u.run_id, u.sku_name, u.usage_unit, u.started_at, u.ended_at, u.quantity,
-    CAST({price} AS DECIMAL(38, 18)) AS price
+    u.run_id, u.cloud, u.sku_name, u.usage_unit, u.started_at, u.ended_at, u.quantity,
+    TRY_CAST({price} AS DECIMAL(38, 18)) AS price
 FROM used AS u {priced}
 QUALIFY ROW_NUMBER() OVER (
     PARTITION BY u.run_id, u.cloud, u.sku_name, u.usage_unit, u.started_at, u.ended_at
     ORDER BY p.price_start_time DESC
 ) = 1
-ORDER BY u.run_id, u.started_at, u.ended_at, u.sku_name, u.usage_unit
+ORDER BY u.run_id, u.started_at, u.ended_at, u.cloud, u.sku_name, u.usage_unit
+"""
+
+DAYS_CHANGED = """
+SELECT DISTINCT CAST(u.usage_date AS STRING) AS day
+FROM system.billing.usage AS u
+WHERE u.workspace_id = :workspace_id AND u.usage_date IS NOT NULL AND (
+    u.ingestion_date >= :since
+    OR array_contains(split(:days, ','), CAST(u.usage_date AS STRING))
+)
+ORDER BY day
 """
 
 SHARED = """
-WITH days AS (
-    SELECT DISTINCT usage_date AS day
-    FROM system.billing.usage
-    WHERE workspace_id = :workspace_id AND ingestion_date >= :since
+WITH wanted AS (
+    SELECT explode(split(:days, ',')) AS day
 ), used AS (
     SELECT
-        u.usage_date AS day, u.billing_origin_product AS product, u.cloud, u.sku_name, u.usage_unit,
+        w.day, u.billing_origin_product AS product, u.cloud, u.sku_name, u.usage_unit,
         u.usage_start_time AS started_at, SUM(u.usage_quantity) AS quantity
     FROM system.billing.usage AS u
-    INNER JOIN days AS d ON u.usage_date = d.day
-    WHERE u.workspace_id = :workspace_id
+    INNER JOIN wanted AS w ON CAST(u.usage_date AS STRING) = w.day
+    WHERE u.workspace_id = :workspace_id AND u.usage_date >= :first_day
         AND (u.billing_origin_product <> 'JOBS' OR u.usage_metadata.job_run_id IS NULL)
         AND {scope}
     GROUP BY
-        u.usage_date, u.billing_origin_product, u.cloud, u.sku_name, u.usage_unit,
-        u.usage_start_time
+        w.day, u.billing_origin_product, u.cloud, u.sku_name, u.usage_unit, u.usage_start_time
 ), priced AS (
-    SELECT u.day, u.product, u.sku_name, u.quantity, CAST({price} AS DECIMAL(38, 18)) AS price
+    SELECT
+        u.day, u.product, u.sku_name, u.quantity,
+        TRY_CAST({price} AS DECIMAL(38, 18)) AS price
     FROM used AS u {priced}
     QUALIFY ROW_NUMBER() OVER (
         PARTITION BY u.day, u.product, u.cloud, u.sku_name, u.usage_unit, u.started_at
@@ -106,10 +115,11 @@ class RunLine:
     """What a run used of one SKU in one window; usd is None where no price is listed."""
 
     run_id: str
+    cloud: str
     sku: str
     unit: str
-    started_at: datetime
-    ended_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
     usd: Decimal | None
 
 
@@ -148,10 +158,21 @@ class Bill:
             name = str(workspace_id or client.get_workspace_id())
         return cls(client, settings.warehouse_id, name, settings.tag, settings.price)
 
+    @property
+    def settings(self) -> str:
+        """Say how it is read: read in another way, the same rows tell something else."""
+        return f"{self.price}, {'='.join(self.tag) if self.tag else 'whole workspace'}"
+
     def changed_runs(self, since: date) -> list[str]:
         """Return the runs of which a row came on that day or later: anybody's runs."""
-        rows = self._query(CHANGED, {"since": since})
+        rows = self._query(RUNS_CHANGED, {"since": since})
         return [row["run_id"] or "" for row in rows]
+
+    def changed_days(self, since: date, others: Sequence[date]) -> list[date]:
+        """Return the days of which a row came on that day or later; of others, those it has."""
+        given: dict[str, str | date] = {"since": since, "days": _listed(others)}
+        rows = self._query(DAYS_CHANGED, given)
+        return [date.fromisoformat(row["day"] or "") for row in rows]
 
     def run_lines(self, run_ids: Sequence[str], first_day: date) -> list[RunLine]:
         """Return all that these runs used from that day on, by run and time."""
@@ -160,18 +181,16 @@ class Bill:
         given: dict[str, str | date] = {"run_ids": ",".join(run_ids), "first_day": first_day}
         return [_run_line(row) for row in self._query(RUNS, given)]
 
-    def shared_lines(self, since: date) -> list[SharedLine]:
-        """Return what belongs to no run, whole days: those of which a row came since that day."""
+    def shared_lines(self, days: Sequence[date]) -> list[SharedLine]:
+        """Return what belongs to no run of these days, by day and product."""
+        if not days:
+            return []
+        given: dict[str, str | date] = {"days": _listed(days), "first_day": min(days)}
         if self.tag is None:
-            rows = self._query(SHARED, {"since": since}, scope=EVERYTHING)
+            rows = self._query(SHARED, given, scope=EVERYTHING)
             return [_shared_line(row, ", whole workspace") for row in rows]
         key, value = self.tag
-        given: dict[str, str | date] = {
-            "since": since,
-            "tag_key": key,
-            "tag_value": value,
-            "warehouse_id": self.warehouse_id,
-        }
+        given |= {"tag_key": key, "tag_value": value, "warehouse_id": self.warehouse_id}
         return [_shared_line(row, "") for row in self._query(SHARED, given, scope=TAGGED)]
 
     def _query(self, sql: str, given: Mapping[str, str | date], scope: str = "") -> list[Row]:
@@ -197,6 +216,7 @@ def _said_as_one() -> Iterator[None]:
 def _run_line(row: Row) -> RunLine:
     return RunLine(
         run_id=row["run_id"] or "",
+        cloud=row["cloud"] or "",
         sku=row["sku_name"] or "",
         unit=row["usage_unit"] or "",
         started_at=_moment(row["started_at"]),
@@ -215,14 +235,22 @@ def _shared_line(row: Row, scope: str) -> SharedLine:
 
 
 def _usd(row: Row) -> Decimal | None:
-    """Return quantity times price, with all digits; None without a price."""
+    """Return quantity times price, with all digits; None without a price, but nothing costs 0."""
     quantity, price = row["quantity"], row["price"]
-    if quantity is None or price is None:
+    if quantity is None:
         return None
+    if price is None:
+        return None if Decimal(quantity) else Decimal(0)
     return EXACT.multiply(Decimal(quantity), Decimal(price))
 
 
-def _moment(said: str | None) -> datetime:
+def _listed(days: Sequence[date]) -> str:
+    return ",".join(day.isoformat() for day in days)
+
+
+def _moment(said: str | None) -> datetime | None:
     """Return an aware time; one without an offset is UTC, as the API's sessions are."""
-    moment = datetime.fromisoformat(said or "")
+    if said is None:
+        return None
+    moment = datetime.fromisoformat(said)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

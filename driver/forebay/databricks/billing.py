@@ -2,14 +2,16 @@
 
 Rows of a bill come late and are corrected later, so it is read by when its rows came, with an
 overlap. Of a run of which anything came, everything is read again and replaces what was known of
-each of its windows: reading twice changes nothing. A run without rows stays unknown.
+each of its windows; so is what was shared on a day. Reading twice changes nothing. A run without
+rows stays unknown; one that used something of which no price is listed becomes unknown, and is read
+again until there is a price.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import groupby, islice
 from typing import Any, TypeVar
@@ -18,6 +20,8 @@ import psycopg
 
 from forebay.calls import upkeep
 from forebay.databricks.bill import EXACT, Bill, RunLine, SharedLine
+from forebay.errors import InvalidDocumentError
+from forebay.logs import first_line
 from forebay.rows import BillReading, RunToBill
 
 SOURCE = "billing"
@@ -32,43 +36,88 @@ T = TypeVar("T")
 class Refreshed:
     """What a reading did: how many runs the bill told of, how many records changed.
 
-    Of `unpriced_skus` no price is listed: what used them is left unknown.
+    Of `unpriced_skus` no price is listed: what used them is unknown. `left_out` says of which lines
+    the amount could not be recorded, and why: it is unknown too.
     """
 
     runs: int = 0
     records: int = 0
     unpriced_skus: set[str] = field(default_factory=set)
+    left_out: set[str] = field(default_factory=set)
 
 
 def refresh_billing(connection: psycopg.Connection[Any], bill: Bill) -> Refreshed:
     """Record what the bill tells of our runs, and of what they share.
 
-    The connection is one that commits each call, as a member of forebay_upkeep. Raises BillError;
-    the next reading then begins where this one did.
+    The connection is one that commits each call, as a member of forebay_upkeep. Raises BillError,
+    and BillReadSinceError when another reading began later and has recorded; after an error the
+    next reading begins where this one did.
     """
-    done = Refreshed()
-    reading = upkeep.begin_bill(connection, source=SOURCE)
-    if reading.day is not None:
-        before = datetime.combine(reading.day, time(), UTC)
-        for records in _all_records(connection, bill, reading, done):
-            done.records += upkeep.record_compute_usage(
-                connection, rows=records, source=SOURCE, as_of=before
+    begun = upkeep.begin_bill(connection, source=SOURCE, settings=bill.settings)
+    reading = _Reading(connection, bill, begun)
+    if begun.day is not None:
+        reading.read_runs(begun.day)
+        reading.read_shared(begun.day)
+    upkeep.end_bill(connection, began_at=begun.began_at, source=SOURCE, settings=bill.settings)
+    return reading.done
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One reading, from what begin_bill said on, and what it did."""
+
+    connection: psycopg.Connection[Any]
+    bill: Bill
+    begun: BillReading
+    done: Refreshed = field(default_factory=Refreshed)
+
+    def read_runs(self, since: date) -> None:
+        for runs in _runs(self.connection, self.bill.changed_runs(since)):
+            first_day = min(run.started_at for run in runs).astimezone(UTC).date() - DAY
+            lines = self.bill.run_lines([run.run_id for run in runs], first_day)
+            self._record(_run_records(self.bill.workspace_id, runs, lines, self.done))
+
+    def read_shared(self, since: date) -> None:
+        for days in _in_batches(self.bill.changed_days(since, self.begun.shared_days)):
+            lines = {
+                day: list(of_day)
+                for day, of_day in groupby(self.bill.shared_lines(days), key=lambda line: line.day)
+            }
+            for day in days:
+                is_final = _midnight(day) + DAY <= self.begun.settled_until
+                records = _shared_records(
+                    self.bill.workspace_id, lines.get(day, []), is_final, self.done
+                )
+                self._record(records, day)
+
+    def _record(self, records: Iterable[Record], shared_day: date | None = None) -> None:
+        """Record them in batches; the first withdraws what else is recorded of a shared day."""
+        rest = iter(records)
+        most = min(BATCH, self.begun.batch_size)
+        while (batch := list(islice(rest, most))) or shared_day:
+            self._record_batch(batch, shared_day)
+            shared_day = None
+
+    def _record_batch(self, batch: list[Record], shared_day: date | None) -> None:
+        """Record a batch; of what the database does not take the amount is unknown, and named."""
+        try:
+            self.done.records += upkeep.record_bill(
+                self.connection,
+                rows=batch,
+                began_at=self.begun.began_at,
+                source=SOURCE,
+                shared_day=shared_day,
             )
-    upkeep.record_compute_usage(connection, rows=[], source=SOURCE, as_of=reading.began_at)
-    return done
-
-
-def _all_records(
-    connection: psycopg.Connection[Any], bill: Bill, reading: BillReading, done: Refreshed
-) -> Iterator[list[Record]]:
-    assert reading.day is not None
-    for runs in _runs(connection, bill.changed_runs(reading.day)):
-        first_day = min(run.started_at for run in runs).astimezone(UTC).date() - DAY
-        lines = bill.run_lines([run.run_id for run in runs], first_day)
-        yield from _in_batches(_run_records(bill.workspace_id, runs, lines, done))
-    yield from _in_batches(
-        _shared_records(bill.workspace_id, reading, bill.shared_lines(reading.day), done)
-    )
+        except (psycopg.DataError, InvalidDocumentError) as error:
+            if len(batch) > 1:
+                half = len(batch) // 2
+                self._record_batch(batch[:half], shared_day)
+                self._record_batch(batch[half:], None)
+            elif batch:
+                [record] = batch
+                self.done.left_out.add(f"{record['record_id']}: {first_line(error)}")
+                if record["usd"] is not None:
+                    self._record_batch([record | {"usd": None}], shared_day)
 
 
 def _runs(
@@ -93,49 +142,53 @@ def _runs(
 def _run_records(
     workspace_id: str, runs: Iterable[RunToBill], lines: Iterable[RunLine], done: Refreshed
 ) -> Iterator[Record]:
-    """Yield a record for each run, window and SKU; none of a run of which a price is missing."""
+    """Yield a record for each run, window, cloud, SKU and unit; without a price usd is None."""
     ours = {run.run_id: run for run in runs}
     for run_id, of_run in groupby(lines, key=lambda line: line.run_id):
-        used = list(of_run)
-        missing = {line.sku for line in used if line.usd is None}
-        done.unpriced_skus |= missing
-        if missing:
-            continue
         done.runs += 1
-        for line in used:
-            window = f"{_moment(line.started_at)}/{_moment(line.ended_at)}"
+        for line in of_run:
+            begins, ends = _moment(line.started_at), _moment(line.ended_at)
+            parts = (workspace_id, run_id, begins, ends, line.cloud, line.sku, line.unit)
             yield {
-                "record_id": f"{workspace_id}/{run_id}/{window}/{line.sku}/{line.unit}",
+                "record_id": "/".join(part or "none" for part in parts),
                 "attempt_id": ours[run_id].attempt_id,
-                "usd": _plain(line.usd),
-                "started_at": _moment(line.started_at),
-                "ended_at": _moment(line.ended_at),
+                "usd": _usd([line], done),
+                "started_at": begins,
+                "ended_at": ends,
                 "is_final": ours[run_id].is_settled,
             }
 
 
 def _shared_records(
-    workspace_id: str, reading: BillReading, lines: Iterable[SharedLine], done: Refreshed
+    workspace_id: str, lines: Iterable[SharedLine], is_final: bool, done: Refreshed
 ) -> Iterator[Record]:
-    """Yield a record for each day and product; none where a price is missing."""
+    """Yield a record for each day and product; usd is None where a price is missing."""
     for (day, product), of_day in groupby(lines, key=lambda line: (line.day, line.product)):
-        used = list(of_day)
-        missing = {line.sku for line in used if line.usd is None}
-        done.unpriced_skus |= missing
-        if missing:
-            continue
-        total = Decimal(0)
-        for line in used:
-            total = EXACT.add(total, line.usd or Decimal(0))
-        begins = datetime.combine(day, time(), UTC)
         yield {
             "record_id": f"{workspace_id}/shared/{day.isoformat()}/{product}",
             "product": product,
-            "usd": _plain(total),
-            "started_at": _moment(begins),
-            "ended_at": _moment(begins + DAY),
-            "is_final": begins + DAY <= reading.settled_until,
+            "usd": _usd(of_day, done),
+            "started_at": _moment(_midnight(day)),
+            "ended_at": _moment(_midnight(day) + DAY),
+            "is_final": is_final,
         }
+
+
+def _usd(lines: Iterable[RunLine | SharedLine], done: Refreshed) -> str | None:
+    """Return what they cost together, with all digits; None, and the SKUs named, without a price.
+
+    Half of a cost would look like all of it.
+    """
+    used = list(lines)
+    missing = {line.sku for line in used if line.usd is None}
+    done.unpriced_skus |= missing
+    if missing:
+        return None
+    total = Decimal(0)
+    for line in used:
+        total = EXACT.add(total, line.usd or Decimal(0))
+    digits = f"{total:f}"
+    return digits.rstrip("0").rstrip(".") if "." in digits else digits
 
 
 def _in_batches(items: Iterable[T]) -> Iterator[list[T]]:
@@ -144,11 +197,9 @@ def _in_batches(items: Iterable[T]) -> Iterator[list[T]]:
         yield batch
 
 
-def _moment(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat()
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
 
 
-def _plain(usd: Decimal | None) -> str:
-    """Return the digits that say something: all of them, without an exponent."""
-    digits = f"{usd or Decimal(0):f}"
-    return digits.rstrip("0").rstrip(".") if "." in digits else digits
+def _moment(moment: datetime | None) -> str | None:
+    return moment.astimezone(UTC).isoformat() if moment else None

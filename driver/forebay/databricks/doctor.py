@@ -129,13 +129,13 @@ def _begin(
         return None, [Finding("workspace", "missing", said)]
     given = dict(settings)
     for job_id in jobs[:1]:
-        given = _settings_of(client, job_id) | {n: v for n, v in given.items() if v.strip()}
+        given = settings_of_job(client, job_id) | {n: v for n, v in given.items() if v.strip()}
     case = Case(part, given, client, who, tuple(jobs), orchestrator, intake)
     said = f"logged in to {client.config.host} as {who}"
     return case, [Finding("workspace", "ok", said)]
 
 
-def _settings_of(client: WorkspaceClient, job_id: int) -> dict[str, str]:
+def settings_of_job(client: WorkspaceClient, job_id: int) -> dict[str, str]:
     """Return the settings among the parameters of a job's tasks; nothing where it is not seen."""
     try:
         job = client.jobs.get(job_id)

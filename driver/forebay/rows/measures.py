@@ -66,22 +66,25 @@ class MetricPoint:
 
 @dataclass(frozen=True, slots=True)
 class CostLine:
-    """A row of `cost_by`; key None: tasks without one. compute_usd is None by model.
+    """A row of `cost_by`; key None: tasks without one.
 
-    Of `costed_attempts` the cost of `provisional_attempts` may still change.
+    Tokens and amounts are sums of what is known, and None where nothing is known of any attempt;
+    compute_usd is None by model. Of `costed_attempts` the cost of `provisional_attempts` may still
+    change.
     """
 
     key: str | None
     tasks: int
+    running_attempts: int
     ended_attempts: int
     measured_attempts: int
     priced_attempts: int
     costed_attempts: int
     provisional_attempts: int
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
-    llm_usd: Decimal
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    llm_usd: Decimal | None
     compute_usd: Decimal | None
 
 
@@ -117,12 +120,15 @@ class AttemptToTrace:
 class BillReading:
     """The row of `begin_bill`: rows that came on that day (UTC) or later are to be read.
 
-    None: none are. What ran until `settled_until` is final.
+    None: none are. What is shared of `shared_days` is to be read again too. What ran until
+    `settled_until` is final. At most `batch_size` records are recorded at once.
     """
 
     day: date | None
     began_at: datetime
     settled_until: datetime
+    shared_days: list[date]
+    batch_size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,32 +147,34 @@ class RunToBill:
 
 @dataclass(frozen=True, slots=True)
 class CostSummary:
-    """The row of `cost_summary`: sums are of what is known; llm is calls, compute machines.
+    """The row of `cost_summary`: llm is calls, compute machines.
 
-    Medians and 95th percentiles are those of one task, over the `llm_tasks`, `compute_tasks` and
-    `whole_tasks` that are over and whose cost is known; None without such a task.
+    Sums are of what is known, and None where nothing is known of any attempt. Medians and 95th
+    percentiles are those of one task, over the `llm_tasks`, `compute_tasks` and `whole_tasks` that
+    are over and whose cost is known; None without such a task.
     """
 
     tasks: int
+    running_attempts: int
     ended_attempts: int
     measured_attempts: int
     priced_attempts: int
     costed_attempts: int
     provisional_attempts: int
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
     pages: Decimal
-    llm_usd: Decimal
-    compute_usd: Decimal
-    provisional_usd: Decimal
+    llm_usd: Decimal | None
+    compute_usd: Decimal | None
+    provisional_usd: Decimal | None
     is_final: bool
     first_tries: int
-    first_llm_usd: Decimal
-    first_compute_usd: Decimal
+    first_llm_usd: Decimal | None
+    first_compute_usd: Decimal | None
     retries: int
-    retry_llm_usd: Decimal
-    retry_compute_usd: Decimal
+    retry_llm_usd: Decimal | None
+    retry_compute_usd: Decimal | None
     llm_tasks: int
     llm_median: Decimal | None
     llm_p95: Decimal | None
@@ -183,9 +191,10 @@ class CostSummary:
 class CostSource:
     """A row of `cost_sources`: how much of a part (llm, trace, compute) which source told, and how.
 
-    `usd` is None where it is unknown.
+    `key` is that of `cost_by`, None without a dimension; `usd` is None where it is unknown.
     """
 
+    key: str | None
     part: str
     source: str | None
     basis: str
@@ -198,36 +207,46 @@ class CustomerCost:
     """A row of `customer_costs`; customer None: tasks of none.
 
     The six amounts hold nothing twice: calls and machines (final, provisional) of first tries and
-    of retries.
+    of retries; each is None where nothing was told. `llm_sources` and `compute_sources` say where
+    they are from; the latter were last read at `compute_as_of`.
     """
 
     customer: str | None
     agent: str
     tasks: int
+    running_attempts: int
     ended_attempts: int
+    retries: int
     measured_attempts: int
     priced_attempts: int
     costed_attempts: int
     provisional_attempts: int
-    input_tokens: int
-    output_tokens: int
-    cached_tokens: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
     pages: Decimal
-    llm_usd: Decimal
-    retry_llm_usd: Decimal
-    compute_usd: Decimal
-    retry_compute_usd: Decimal
-    provisional_usd: Decimal
-    retry_provisional_usd: Decimal
+    llm_usd: Decimal | None
+    retry_llm_usd: Decimal | None
+    compute_usd: Decimal | None
+    retry_compute_usd: Decimal | None
+    provisional_usd: Decimal | None
+    retry_provisional_usd: Decimal | None
+    llm_sources: list[str]
+    compute_sources: list[str]
+    compute_as_of: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class SharedCost:
-    """A row of `shared_costs`: what no run has to itself, by product as the bill calls it."""
+    """A row of `shared_costs`: what no run has to itself, by product as the bill calls it.
+
+    `usd` is None where something of it has no known price. Its source was last read at `as_of`.
+    """
 
     source: str
     product: str
-    usd: Decimal
+    usd: Decimal | None
     is_final: bool
     from_at: datetime | None
     to_at: datetime | None
+    as_of: datetime | None

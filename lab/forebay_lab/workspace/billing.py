@@ -36,7 +36,7 @@ CREATE TABLE "system.billing".list_prices (
 """
 ADD_USAGE = """
 INSERT INTO "system.billing".usage SELECT
-    ?, 'stand-in-account', ?, ?, 'AWS', ?, ?, ?, ?, 'DBU', ?,
+    ?, 'stand-in-account', ?, ?, ?, ?, ?, ?, ?, ?, ?,
     {
         'job_id': ?::VARCHAR, 'job_run_id': ?::VARCHAR, 'cluster_id': NULL,
         'warehouse_id': ?::VARCHAR, 'endpoint_name': NULL, 'app_id': NULL, 'app_name': ?::VARCHAR
@@ -45,7 +45,7 @@ INSERT INTO "system.billing".usage SELECT
 """
 ADD_PRICE = """
 INSERT INTO "system.billing".list_prices SELECT
-    ?, ?, 'stand-in-account', ?, 'AWS', ?, 'DBU',
+    ?, ?, 'stand-in-account', ?, ?, ?, ?,
     {'default': ?, 'promotional': {'default': NULL}, 'effective_list': {'default': ?}}
 """
 JOBS_SKU = "PREMIUM_JOBS_SERVERLESS_COMPUTE"
@@ -62,34 +62,38 @@ class Billing:
 
     def use(
         self,
-        quantity: Decimal | str,
+        quantity: Decimal | str | None,
         at: datetime,
         *,
         run_id: str | None = None,
-        hours: float = 1,
+        hours: float | None = 1,
         record_type: str = "ORIGINAL",
         record_id: str | None = None,
         ingested: date | None = None,
         sku: str = JOBS_SKU,
+        unit: str = "DBU",
+        cloud: str = "AWS",
         product: str = "JOBS",
         workspace_id: str = WORKSPACE_ID,
         tags: dict[str, str] | None = None,
         **metadata: str,
     ) -> None:
-        """Add a row of usage, in DBU; it came on the day of its window, if `ingested` is None.
+        """Add a row of usage; it came on the day of its window, if `ingested` is None.
 
-        `metadata` are job_id, warehouse_id and app_name.
+        `hours` None: its window has no end. `metadata` are job_id, warehouse_id and app_name.
         """
         start = at.astimezone(UTC)
         row: list[Any] = [
             record_id or f"record-{next(self._numbers)}",
             workspace_id,
             sku,
+            cloud,
             start,
-            start + HOUR * hours,
+            None if hours is None else start + HOUR * hours,
             start.date(),
             tags or {},
-            Decimal(quantity),
+            unit,
+            None if quantity is None else Decimal(quantity),
             metadata.get("job_id"),
             run_id,
             metadata.get("warehouse_id"),
@@ -109,7 +113,9 @@ class Billing:
         sku: str = JOBS_SKU,
         default: Decimal | str | None = None,
         currency: str = "USD",
+        unit: str = "DBU",
+        cloud: str = "AWS",
     ) -> None:
-        """Add a list price of a DBU; `default` is the price without promotions."""
-        row = [since, until, sku, currency, str(default or usd), str(usd)]
+        """Add a list price of a unit; `default` is the price without promotions."""
+        row = [since, until, sku, cloud, currency, unit, str(default or usd), str(usd)]
         self._statements.execute(ADD_PRICE, [row])

@@ -17,7 +17,7 @@ FAULTS = [
     ),
     Fault(
         "compute costs lock attempts alone",
-        "functions/upkeep/record_compute_usage.sql",
+        f"{INTERNAL}/_record_machines.sql",
         "array(select a.task_id from forebay.task_attempts as a"
         " where a.attempt_id = any(v_attempts)), v_attempts",
         "'{}', v_attempts",
@@ -27,16 +27,16 @@ FAULTS = [
     Fault(
         "loads of a source do not wait for each other",
         "functions/upkeep/record_compute_usage.sql",
-        "on conflict (source) do update"
-        " set as_of = greatest(least(s.as_of, forebay._now()), excluded.as_of)",
+        "on conflict (source) do update\n    set as_of = greatest("
+        "case when s.as_of is not null then least(s.as_of, forebay._now()) end, excluded.as_of)",
         "on conflict (source) do nothing",
         rollups.test_a_record_that_moves_twice_at_once_costs_one_attempt,
     ),
     Fault(
         "an attempt that loses its record keeps the cost",
-        "functions/upkeep/record_compute_usage.sql",
-        "inner join forebay.compute_usage as c on c.source = p_source",
-        "inner join forebay.compute_usage as c on false and c.source = p_source",
+        f"{INTERNAL}/_record_machines.sql",
+        "inner join forebay.compute_usage as c on c.source = r.source",
+        "inner join forebay.compute_usage as c on false and c.source = r.source",
         rollups.test_a_record_that_moves_twice_at_once_costs_one_attempt,
     ),
     Fault(

@@ -22,7 +22,7 @@ select results_eq(
     $$ values
         ('agent', 'begin_attempt callback complete complete_many fail may_call report_progress report_usage schema_version '
             || 'server_time'),
-        ('operator', 'act_on_matching annotate cancel lift_spend_cap open_installation pause_agent register_agent '
+        ('operator', 'act_on_matching annotate cancel lift_spend_cap open_installation pause_agent price_calls register_agent '
             || 'register_customer register_price register_quota reprioritize reprocess resume_agent retry '
             || 'schema_version server_time'),
         ('reader', 'read_batch_explanations read_batch_outlook read_batch_results read_batch_tasks '
@@ -33,7 +33,7 @@ select results_eq(
             || 'registered_agents retry_batch retry_batch_tasks schema_version server_time '
             || 'submit_uploads'),
         ('upkeep', 'announcement_sent attempts_to_cost attempts_to_trace begin_bill begin_branch branch_state '
-            || 'collect_announcements list_clones mask_data prepare_branch record_compute_usage record_traces '
+            || 'collect_announcements end_bill list_clones mask_data prepare_branch record_bill record_compute_usage record_traces '
             || 'runs_to_bill schema_version server_time sweep uploads_cleaned uploads_to_clean'),
         ('viewer', 'agent_names agent_status batch_progress cost_by cost_sources cost_summary count_matching '
             || 'customer_costs customer_status explain_task health list_attempts list_audit list_batches '

@@ -1,6 +1,6 @@
 -- attempts_to_cost: ended attempts whose machine nobody has told the cost of.
 begin;
-select plan(12);
+select plan(13);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -62,6 +62,10 @@ select is_empty($$ select * from forebay.attempts_to_cost() $$, 'one by the true
 select results_eq(
     $$ select compute_usd, costed_attempts from forebay.tasks where task_id = 4 $$, $$ values (2.5, 1) $$, 'once'
 );
+select given($$
+    select forebay.record_compute_usage('[{"record_id": "104", "attempt_id": 104, "usd": null}]', 'billing')
+$$);
+select is_empty($$ select * from forebay.attempts_to_cost() $$, 'what a bill tells of without a price is not estimated');
 select only_callable_by('{upkeep}', $$ select forebay.attempts_to_cost() $$);
 select finish();
 rollback;

@@ -1,6 +1,6 @@
 -- begin_bill: what came since a bill was read last is read again, with an overlap, and nothing before the first run.
 begin;
-select plan(12);
+select plan(16);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -12,8 +12,8 @@ select given($$
 $$);
 set local role forebay_upkeep;
 select results_eq(
-    $$ select day, began_at, settled_until from forebay.begin_bill() $$,
-    $$ values (null::date, noon(), noon('-24 h')) $$,
+    $$ select * from forebay.begin_bill() $$,
+    $$ values (null::date, noon(), noon('-24 h'), '{}'::date[], 10000) $$,
     'without a run outside there is nothing to read'
 );
 set local role forebay_owner;
@@ -26,7 +26,11 @@ select results_eq(
     $$ values (date '2025-12-29', noon('90 days')) $$,
     'at first from the first run on, and the overlap before'
 );
-select given($$ select forebay.record_compute_usage('[]', 'billing', noon('80 days')) $$);
+select given($$ select forebay.record_bill('[]', noon('79 days')) $$);
+select results_eq(
+    $$ select day from forebay.begin_bill() $$, array[date '2025-12-29'], 'one that was not read to its end begins there again'
+);
+select given($$ select forebay.end_bill(noon('80 days')), forebay.record_compute_usage('[]', 'billing', noon('80 days')) $$);
 select results_eq(
     $$ select day from forebay.begin_bill() $$, array[date '2026-03-19'], 'then from the last reading on, and the overlap before'
 );
@@ -35,6 +39,26 @@ select results_eq(
 );
 select results_eq(
     $$ select day from forebay.begin_bill('other') $$, array[date '2025-12-29'], 'each source has its own'
+);
+select results_eq(
+    $$ select day from forebay.begin_bill(p_settings => 'with a tag') $$, array[date '2025-12-29'],
+    'who reads it in another way reads all of it'
+);
+select given($$ select forebay.end_bill(noon('81 days'), p_settings => 'with a tag') $$);
+select results_eq(
+    $$ select day from forebay.begin_bill(p_settings => 'with a tag') $$, array[date '2026-03-20'], 'once'
+);
+select given($$
+    select forebay.end_bill(noon('81 days'));
+    select forebay.record_bill('[
+        {"record_id": "1", "usd": null, "product": "SQL", "started_at": "2026-01-03T00:00:00Z"},
+        {"record_id": "2", "usd": 1, "product": "APPS", "is_final": false, "started_at": "2026-01-02T00:00:00Z"},
+        {"record_id": "3", "usd": 1, "product": "APPS", "started_at": "2026-01-04T00:00:00Z"},
+        {"record_id": "4", "usd": 1, "is_final": false, "started_at": "2026-01-05T00:00:00Z"}]', noon('81 days'))
+$$);
+select results_eq(
+    $$ select shared_days from forebay.begin_bill() $$, $$ values ('{2026-01-02,2026-01-03}'::date[]) $$,
+    'days of which what is shared is not final, or has no price, are read again'
 );
 set local role forebay_owner;
 update forebay.compute_sources set as_of = noon('9 years') where source = 'billing';

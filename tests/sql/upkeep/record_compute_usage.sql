@@ -1,6 +1,6 @@
 -- record_compute_usage: a record counts once, and the same record again replaces its numbers.
 begin;
-select plan(33);
+select plan(41);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -72,7 +72,7 @@ select results_eq(
 );
 select results_eq($$ select * from told $$, $$ values (0.25, 1, 0), (9::numeric, 1, 0) $$, 'then the estimate counts again');
 select results_eq(
-    $$ select * from forebay.compute_sources order by source $$,
+    $$ select source, as_of from forebay.compute_sources order by source $$,
     $$ values ('bill', noon()), ('local', noon()) $$,
     'each source has been read as of a time, which does not go back'
 );
@@ -105,7 +105,7 @@ select throws_like(
     'a bad record is named'
 );
 select throws_like(
-    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": -1}]') $$, 'record 1: %negative', 'no estimate is negative'
+    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": -1}]') $$, 'record 1: %negative%', 'no estimate is negative'
 );
 select throws_like(
     $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": 1}, {"record_id": "x", "usd": 2}]') $$,
@@ -113,7 +113,7 @@ select throws_like(
     'nor is a record there twice'
 );
 select throws_like(
-    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": 1, "seconds": -1}]', 'bill') $$, 'record 1: %negative',
+    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": 1, "seconds": -1}]', 'bill') $$, 'record 1: %negative%',
     'nor are seconds'
 );
 select throws_like(
@@ -140,6 +140,40 @@ select is(
 set local role forebay_owner;
 select results_eq(
     $$ select compute_usd from told $$, $$ values (0.249999999999999999), (9::numeric) $$, 'to the last digit'
+);
+set local role forebay_upkeep;
+select is(
+    forebay.record_compute_usage('[{"record_id": "n", "attempt_id": 101, "usd": null, "is_final": true}]', 'bill'), 1,
+    'what was used may have no known price'
+);
+set local role forebay_owner;
+select results_eq(
+    $$ select compute_usd, costed_attempts, provisional_attempts from told $$,
+    $$ values (0::numeric, 0, 0), (9, 1, 0) $$,
+    'then the cost is unknown, and no part of it is told as all'
+);
+select results_eq(
+    $$ select is_final from forebay.compute_usage where record_id = 'n' $$, array[false], 'and may become known'
+);
+set local role forebay_upkeep;
+select is(
+    forebay.record_compute_usage('[{"record_id": "n", "attempt_id": 101, "usd": 1}]', 'bill'), 1, 'as soon as a price is'
+);
+set local role forebay_owner;
+select results_eq(
+    $$ select compute_usd, costed_attempts from told $$, $$ values (1.249999999999999999, 1), (9, 1) $$, 'all of it counts'
+);
+set local role forebay_upkeep;
+select throws_like(
+    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": null}]') $$, 'record 1: %unknown',
+    'no estimate is unknown'
+);
+select throws_like(
+    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": 1000000000.01}]', 'bill') $$, 'record 1: %10^9',
+    'more than a billion is a mistake'
+);
+select throws_like(
+    $$ select forebay.record_compute_usage('[{"record_id": "x", "usd": -1e300}]', 'bill') $$, 'record 1: %10^9', 'and less too'
 );
 select only_callable_by('{upkeep}', $$ select forebay.record_compute_usage('[]') $$);
 select finish();

@@ -1,6 +1,6 @@
 -- runs_to_bill: which runs are ours, and of which a bill may still tell something else.
 begin;
-select plan(12);
+select plan(14);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -31,7 +31,21 @@ $$);
 select results_eq(
     $$ select attempt_id from forebay.runs_to_bill() $$, array[102::bigint], 'what was told and is not final may still change'
 );
+select given($$ select forebay.record_compute_usage('[{"record_id": "2", "attempt_id": 103, "usd": null}]', 'billing') $$);
+select results_eq(
+    $$ select attempt_id from forebay.runs_to_bill() $$, array[102::bigint, 103], 'and what has no price'
+);
 select is_empty($$ select * from forebay.runs_to_bill(p_source => 'other') $$, 'by its source alone');
+set local role forebay_owner;
+select given($$
+    update forebay.compute_usage set is_final = usd is not null;
+    select forebay.complete(104, '{}');
+    update forebay.task_attempts set run_id = '44' where attempt_id = 104
+$$);
+set local role forebay_upkeep;
+select results_eq(
+    $$ select attempt_id from forebay.runs_to_bill() $$, array[103::bigint, 104], 'and an ended one that it told nothing of'
+);
 set local role forebay_owner;
 select at_time('1 day');
 set local role forebay_upkeep;

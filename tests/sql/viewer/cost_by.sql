@@ -1,6 +1,6 @@
 -- cost_by: what tasks cost, by each of seven dimensions.
 begin;
-select plan(17);
+select plan(18);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -35,24 +35,24 @@ $$);
 set local role forebay_viewer;
 select results_eq(
     $$ select key, tasks, input_tokens, llm_usd, compute_usd from forebay.cost_by('task') $$,
-    $$ values ('4', 1::bigint, 5::bigint, 3::numeric, 0::numeric), ('1', 1, 110, 0.4, 0), ('2', 1, 20, 0.2, 0.05),
-        ('3', 1, 1000, 0, 0) $$,
-    'tasks, the dearest first'
+    $$ values ('4', 1::bigint, 5::bigint, 3::numeric, null::numeric), ('1', 1, 110, 0.4, null), ('2', 1, 20, 0.2, 0.05),
+        ('3', 1, 1000, null, null) $$,
+    'tasks, the dearest first; what is unknown is null'
 );
 select results_eq(
     $$ select * from forebay.cost_by('agent') $$,
-    $$ values ('b', 2::bigint, 1::bigint, 1::bigint, 0::bigint, 0::bigint, 0::bigint, 1005::bigint, 105::bigint, 0::bigint,
-        3::numeric, 0::numeric), ('a', 2, 2, 2, 2, 1, 0, 130, 13, 50, 0.6, 0.05) $$,
+    $$ values ('b', 2::bigint, 1::bigint, 1::bigint, 1::bigint, 0::bigint, 0::bigint, 0::bigint, 1005::bigint, 105::bigint,
+        0::bigint, 3::numeric, null::numeric), ('a', 2, 0, 2, 2, 2, 1, 0, 130, 13, 50, 0.6, 0.05) $$,
     'agents, with how much of it is known'
 );
 select results_eq(
     $$ select key, tasks, llm_usd from forebay.cost_by('customer') $$,
-    $$ values ('best', 1::bigint, 3::numeric), ('acme', 2, 0.6), (null, 1, 0) $$,
+    $$ values ('best', 1::bigint, 3::numeric), ('acme', 2, 0.6), (null, 1, null) $$,
     'customers, and tasks of none'
 );
 select results_eq(
     $$ select key, tasks, llm_usd, compute_usd from forebay.cost_by('batch') $$,
-    $$ values (null, 2::bigint, 3::numeric, 0::numeric), ('11', 2, 0.6, 0.05) $$,
+    $$ values (null, 2::bigint, 3::numeric, null::numeric), ('11', 2, 0.6, 0.05) $$,
     'batches'
 );
 select results_eq(
@@ -110,13 +110,26 @@ select results_eq(
     $$ select key, tasks, ended_attempts, costed_attempts, provisional_attempts, llm_usd, compute_usd
     from forebay.cost_by('try', noon('1 h')) $$,
     $$ values ('first', 3::bigint, 2::bigint, 1::bigint, 1::bigint, 3.02, 0.004), ('after_lost', 1, 0, 0, 0, 0.02, 0.004),
-        ('after_failed', 1, 0, 0, 0, 0.02, 0) $$,
+        ('after_failed', 1, 0, 0, 0, 0.02, null) $$,
     'first tries, and retries by what made them necessary'
 );
 select results_eq(
     $$ select sum(llm_usd), sum(compute_usd) from forebay.cost_by('try') $$,
     $$ select sum(llm_usd), sum(compute_usd) from forebay.cost_by('agent') $$,
     'they add up to what the agents cost'
+);
+set local role forebay_owner;
+select given($$
+    select forebay.register_agent('silent'), forebay.register_agent('idle');
+    select forebay.enqueue('idle', '{}'), forebay.enqueue('silent', '{}');
+    select forebay.complete(attempt_id, '{}') from forebay.dequeue('w', '{silent}')
+$$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select key, input_tokens, output_tokens, cached_tokens, llm_usd, compute_usd
+    from forebay.cost_by('agent', p_agents => '{idle,silent}') $$,
+    $$ values ('idle', 0::bigint, 0::bigint, 0::bigint, 0::numeric, 0::numeric), ('silent', null, null, null, null, null) $$,
+    'what was never tried cost nothing, and of what never told nothing is known'
 );
 select throws_ok($$ select forebay.cost_by('weather') $$, '22023', null, 'a dimension is known');
 select throws_ok($$ select forebay.cost_by(null) $$, '22023', null, 'and given');

@@ -1,6 +1,6 @@
 -- cost_sources: every figure says where it is from.
 begin;
-select plan(6);
+select plan(12);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -46,8 +46,46 @@ select results_eq(
         (null, 'not_attributable', 2, null) $$,
     'what no bill told of in time is not attributable, and not zero'
 );
+select results_eq(
+    $$ select key, part, source, basis, usd from forebay.cost_sources(p_dimension => 'agent', p_keys => '{here}') $$,
+    $$ values ('here', 'llm', 'agent', 'reported', 0.125), ('here', 'llm', null, 'running', null),
+        ('here', 'llm', null, 'unknown', null), ('here', 'compute', 'local', 'provisional', 2), ('here', 'compute', null, 'running', null),
+        ('here', 'compute', null, 'unknown', null) $$,
+    'the sources of a line of cost_by'
+);
+select results_eq(
+    $$ select key, source, basis, usd from forebay.cost_sources(p_dimension => 'model') $$,
+    $$ values ('dear', 'agent', 'unknown', null), ('m', 'agent', 'price', 0.5), ('m', 'trace', 'price', 0.5),
+        (null, 'agent', 'reported', 0.375) $$,
+    'by model, of calls alone'
+);
+select bag_eq(
+    $$ select d.dimension, s.part, sum(s.usd) from unnest('{task,customer,batch,day,try}'::text[]) as d (dimension)
+    cross join lateral forebay.cost_sources(p_dimension => d.dimension) as s group by d.dimension, s.part $$,
+    $$ select d.dimension, s.part, sum(s.usd) from unnest('{task,customer,batch,day,try}'::text[]) as d (dimension)
+    cross join lateral forebay.cost_sources() as s group by d.dimension, s.part $$,
+    'by whatever, they add up to all of it'
+);
+select results_eq(
+    $$ select d.dimension, array_agg(distinct s.key) from unnest('{task,customer,batch,day,try}'::text[]) as d (dimension)
+    cross join lateral forebay.cost_sources(p_dimension => d.dimension) as s group by d.dimension
+    except all
+    select d.dimension, array_agg(distinct c.key) from unnest('{task,customer,batch,day,try}'::text[]) as d (dimension)
+    cross join lateral forebay.cost_by(d.dimension) as c group by d.dimension $$,
+    $$ select null::text, null::text[] where false $$,
+    'under the keys of cost_by'
+);
+select throws_ok($$ select forebay.cost_sources(p_dimension => 'weather') $$, '22023', null, 'a dimension is one of cost_by');
 select throws_ok($$ select forebay.cost_sources(p_statuses => '{eaten}') $$, '22023', null, 'a status is known');
 select throws_ok($$ select forebay.cost_sources(p_agents => '{x}') $$, 'QF301', null, 'and so is an agent');
+set local role forebay_owner;
+select given($$ select forebay.record_compute_usage('[{"record_id": "3", "attempt_id": 101, "usd": null}]', 'billing') $$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select source, basis, attempts, usd from forebay.cost_sources(p_agents => '{jobs}') where part = 'compute' $$,
+    $$ values ('billing', 'provisional', 1::bigint, 0.1), ('billing', 'unpriced', 1, null), (null, 'not_attributable', 2, null) $$,
+    'nor is what a bill told of without a price'
+);
 select only_callable_by('{viewer}', $$ select forebay.cost_sources() $$);
 select finish();
 rollback;

@@ -1,6 +1,6 @@
 -- cost_summary: what tasks cost together, what one costs, and how much of it is known.
 begin;
-select plan(13);
+select plan(14);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -82,6 +82,20 @@ select results_eq(
     $$ select s.llm_usd, s.compute_usd from forebay.cost_summary() as s $$,
     $$ select sum(c.llm_usd), sum(c.compute_usd) from forebay.cost_by('try') as c $$,
     'it is what the tries add up to'
+);
+set local role forebay_owner;
+select given($$
+    select forebay.register_agent('silent');
+    select forebay.enqueue('silent', '{}');
+    select forebay.fail(attempt_id, '{"kind": "x", "message": "x"}', true) from forebay.dequeue('w', '{silent}')
+$$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select input_tokens, llm_usd, compute_usd, provisional_usd, first_llm_usd, first_compute_usd, retry_llm_usd,
+        retry_compute_usd, is_final from forebay.cost_summary(p_agents => '{silent}') $$,
+    $$ values (null::bigint, null::numeric, null::numeric, null::numeric, null::numeric, null::numeric, 0::numeric, 0::numeric,
+        false) $$,
+    'what never told is unknown, and what was never tried cost nothing'
 );
 select throws_ok($$ select forebay.cost_summary(p_statuses => '{eaten}') $$, '22023', null, 'a status is known');
 select throws_ok($$ select forebay.cost_summary(p_agents => '{x}') $$, 'QF301', null, 'and so is an agent');

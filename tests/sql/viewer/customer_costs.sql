@@ -1,6 +1,6 @@
 -- customer_costs: what is put on a customer's bill, every amount once.
 begin;
-select plan(7);
+select plan(8);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -40,14 +40,24 @@ select results_eq(
 select results_eq(
     $$ select customer, agent, input_tokens, output_tokens, cached_tokens, pages, llm_usd, retry_llm_usd, compute_usd,
         retry_compute_usd, provisional_usd, retry_provisional_usd from forebay.customer_costs('2026-01-01', '2026-02-01') $$,
-    $$ values ('acme', 'a', 8::bigint, 3::bigint, 1::bigint, 2.5, 0.325, 0.5, 0::numeric, 0.02, 0.01, 0::numeric),
-        ('acme', 'b', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), ('best', 'a', 7, 2, 1, 2.5, 0.325, 0, 0.01, 0, 0, 0),
-        (null, 'a', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) $$,
-    'a retry of February is on the bill of the month that its task is of'
+    $$ values ('acme', 'a', 8::bigint, 3::bigint, 1::bigint, 2.5, 0.325, 0.5, null::numeric, 0.02, 0.01, null::numeric),
+        ('acme', 'b', null, null, null, 0, null, null, null, null, null, null),
+        ('best', 'a', 7, 2, 1, 2.5, 0.325, null, 0.01, null, null, null),
+        (null, 'a', null, null, null, 0, null, null, null, null, null, null) $$,
+    'a retry of February is on the bill of the month that its task is of; what is unknown is null'
 );
 select results_eq(
-    $$ select sum(c.llm_usd + c.retry_llm_usd),
-        sum(c.compute_usd + c.retry_compute_usd + c.provisional_usd + c.retry_provisional_usd)
+    $$ select customer, agent, running_attempts, retries, llm_sources, compute_sources, compute_as_of is null
+    from forebay.customer_costs('2026-01-01', '2026-02-01') $$,
+    $$ values ('acme', 'a', 1::bigint, 1::bigint, '{agent price,agent reported}'::text[], '{billing}'::text[], false),
+        ('acme', 'b', 0, 0, '{}', '{}', true), ('best', 'a', 0, 0, '{agent price,agent reported}', '{billing}', false),
+        (null, 'a', 0, 0, '{}', '{}', true) $$,
+    'and where the amounts are from'
+);
+select results_eq(
+    $$ select sum(coalesce(c.llm_usd, 0) + coalesce(c.retry_llm_usd, 0)),
+        sum(coalesce(c.compute_usd, 0) + coalesce(c.retry_compute_usd, 0) + coalesce(c.provisional_usd, 0)
+            + coalesce(c.retry_provisional_usd, 0))
     from forebay.customer_costs('2026-01-01', '2026-02-01') as c $$,
     $$ select s.llm_usd, s.compute_usd from forebay.cost_summary('2026-01-01', '2026-02-01') as s $$,
     'they add up to what everything cost'

@@ -1,6 +1,6 @@
 -- shared_costs: what no run has to itself is shown, and in no figure of a task.
 begin;
-select plan(5);
+select plan(6);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -14,14 +14,25 @@ $$);
 set local role forebay_viewer;
 select results_eq(
     $$ select * from forebay.shared_costs() $$,
-    $$ values ('billing', 'APPS', 9::numeric, true, timestamptz '2026-01-02T00:00:00Z', null::timestamptz),
-        ('billing', 'SQL', 1.5, false, '2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z') $$,
-    'by product, the dearest first'
+    $$ values ('billing', 'APPS', 9::numeric, true, timestamptz '2026-01-02T00:00:00Z', null::timestamptz, noon()),
+        ('billing', 'SQL', 1.5, false, '2026-01-01T00:00:00Z', '2026-01-03T00:00:00Z', noon()) $$,
+    'by product, the dearest first, with when that was read'
 );
 select results_eq(
     $$ select product, usd from forebay.shared_costs('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z') $$,
     $$ values ('SQL', 2::numeric) $$,
     'of a range'
+);
+set local role forebay_owner;
+select given($$
+    select forebay.record_compute_usage('[{"record_id": "5", "usd": null, "product": "APPS", "started_at": "2026-01-01T00:00:00Z"}]',
+        'billing')
+$$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select product, usd, is_final from forebay.shared_costs() $$,
+    $$ values ('SQL', 1.5, false), ('APPS', null::numeric, false) $$,
+    'what has a part without a price is unknown, and comes last'
 );
 select is_empty($$ select * from forebay.shared_costs(noon('9 days')) $$, 'which may be empty');
 select results_eq(
