@@ -18,12 +18,12 @@
 \set file migrations/0008_index_owners_folded.sql \set sha256 89acc08aae511f91351f1ce00382210934c4de5af4417e64759ea41ecb94b3b4 \ir install/apply.sql
 \set file migrations/0009_run_lakeflow.sql \set sha256 b41423d4b0b3e0a5507cf30cc9b85f89767ec51b95fdfb2ea01a934cd5a61b14 \ir install/apply.sql
 \set file migrations/0010_find_traces.sql \set sha256 bfe0bc7804b43e5d43e032c19c7dda65c1621857270e370ebb22591ab743dc18 \ir install/apply.sql
-\set file migrations/0011_read_bills.sql \set sha256 14f87a9c8143822d724acaef38e486661c2c3fe91d07e7c7cd4f1fcb9cc9a8c3 \ir install/apply.sql
+\set file migrations/0011_read_bills.sql \set sha256 c75092c85d29e4acb7d93461c98bd0ae5f9a3de66650402897c865d76f5eb906 \ir install/apply.sql
 \set file migrations/0012_make_branches.sql \set sha256 389002e651064173eb25fb4320ccefbf12d48817db02a38cc86e73723ea6ebd6 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
-\set file functions/internal/_add_compute.sql \set sha256 cbd7f09f5e9450be93ecabb68aee04edf867520b374cc7d525fcc2ebfc239362 \ir install/apply.sql
+\set file functions/internal/_add_compute.sql \set sha256 ba03da7356cee0e5844e35fa4770a4296801351d58fc15e8fbb5ad9e98c67cf2 \ir install/apply.sql
 \set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
 \set file functions/internal/_admit.sql \set sha256 3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964 \ir install/apply.sql
 \set file functions/internal/_admit_principal.sql \set sha256 39c0c147b90ee0b199de175e1bf1aef16339974cb7d465aec5abc6a18f059c18 \ir install/apply.sql
@@ -65,18 +65,26 @@
 \set file functions/internal/_chance.sql \set sha256 8192e92cfc072260abc4b2b23c64477dddad37ded5eceedd8263e8b588bb1a9c \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 f2ea7679666c0f0e9ec0dbc9eed23ea7cefec748e682164e1749c58bfdbdfa85 \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
+\set file functions/internal/_compute_bases.sql \set sha256 3b1427c3e7dcb5f6c43ebdba23965c9bd08e87e030b7a9ddd9464c9b9c1184ee \ir install/apply.sql
 \set file functions/internal/_compute_source.sql \set sha256 3fcd88e4538fd59b3295a6f9b84a003b5235905f8b3887ba5be4568f8af3d492 \ir install/apply.sql
 \set file functions/internal/_conditions.sql \set sha256 cc7659b9e855b05329e205ae07e418d8dc1385f12c80cf20fe7f961a929689af \ir install/apply.sql
 \set file functions/internal/_configured_words.sql \set sha256 e5fd0f288135c374205e5da5e17cb2a9dc86ababaede116af1390bcb48e0c6ac \ir install/apply.sql
-\set file functions/internal/_cost_in_rollups.sql \set sha256 b2355550e6f2b23b5a11e2a7c80bc37f2b49ee7de06085788c89d9fe2a2193a5 \ir install/apply.sql
-\set file functions/internal/_cost_of_models.sql \set sha256 12078199246cd0397b4e15f177c7e3fd777871876ed9ed73c2784c4c5e461416 \ir install/apply.sql
-\set file functions/internal/_cost_of_tasks.sql \set sha256 cbf8a0aac0691f2bbc67670d03dad334cf266fdb866882164ed01ec0d971a8fe \ir install/apply.sql
-\set file functions/internal/_cost_of_tries.sql \set sha256 4946a47531658f7ab5f092d4b18afe61252aa95d60f4c4df11f4d1e45d5ed9aa \ir install/apply.sql
+\set file functions/internal/_cost_in_rollups.sql \set sha256 e1d170f2e729f51c9594de8e62e8f97b24a50ffb7a53bc64d8793e71b4149833 \ir install/apply.sql
+\set file functions/internal/_cost_key.sql \set sha256 63d7f7cfa0dc34dc15a0e5bb987f579ac6f69d492ae282f2aeed4e7c024376f4 \ir install/apply.sql
+\set file functions/internal/_cost_of_batches.sql \set sha256 2f5c4c27ffd9eb83a91b5f2b9b4a9a07445b685e27b6590c6eb281b9aabc64ff \ir install/apply.sql
+\set file functions/internal/_cost_of_each_task.sql \set sha256 630f04df1502f3270dce733fdc16516d537c0a4d734d92f8238e7a8d44d85d28 \ir install/apply.sql
+\set file functions/internal/_cost_of_models.sql \set sha256 ed503506d946b54b0c0cfccb8e71dd75479d9531a0a9d6eb02679ac63ac898cf \ir install/apply.sql
+\set file functions/internal/_cost_of_tasks.sql \set sha256 75d6de6d14f86df04cd9f9cba9ab47e9112f093e327184d7f081826969e19336 \ir install/apply.sql
+\set file functions/internal/_cost_of_tries.sql \set sha256 5f3c7f62016dd215504ba7db65424c85390cc0e6ee6036c13ec32641adc22868 \ir install/apply.sql
 \set file functions/internal/_count_ahead.sql \set sha256 a307b9195dd8398801bc3563325af88dba2eb4f0bd149247d660c5590bec9df0 \ir install/apply.sql
 \set file functions/internal/_count_expired.sql \set sha256 bff71b506a567bb93b164c44c02e3a5b3e625a94da7f14ad6797ec714fad41d4 \ir install/apply.sql
 \set file functions/internal/_count_turns.sql \set sha256 66287c83ab06d3e35595bb6545c8cf932a41f4793a96a1289835dafb1f1d0b8f \ir install/apply.sql
 \set file functions/internal/_counted_calls.sql \set sha256 6eb4d0fa0b8c5ab02c332ca36467f1e62906ddffa98a2d7098b370e92866c906 \ir install/apply.sql
+\set file functions/internal/_customer_amounts.sql \set sha256 52ae6c901dba65129ec38707581cf754872e2df721a8c5a6ffeaa32efb33f5c6 \ir install/apply.sql
+\set file functions/internal/_customer_pages.sql \set sha256 1570588818b2f6e7d9de194e7e6aa0cdf95e4baf8c0ac427db0ad2baa7abc39f \ir install/apply.sql
 \set file functions/internal/_customer_priorities.sql \set sha256 503f75f783691bd38329f7ab4a941bc70741b847a59500029965677c45fc5a69 \ir install/apply.sql
+\set file functions/internal/_customer_sources.sql \set sha256 d2491ce45d64f5489784aea05c6b992d8a8be88135a6a37e391a4fa4f34eefd1 \ir install/apply.sql
+\set file functions/internal/_customer_tasks.sql \set sha256 53c55f20e7784b3b1fba9b7782ad7e103b7607979574dad079a0ecb2a04fa7aa \ir install/apply.sql
 \set file functions/internal/_customers_with_tasks.sql \set sha256 c3fb4b81fd8038474fd2ead7edf704a03727ff965b0d45de0e05912f68d2ad28 \ir install/apply.sql
 \set file functions/internal/_dearest_usd_per_m.sql \set sha256 dbd1c312ef7ebc87da9d559d899aaab7bbd1ecccb2d034778c1a24eac41e4e73 \ir install/apply.sql
 \set file functions/internal/_defer.sql \set sha256 44c951962cf82bdda7f255aa058b0376435bf81fed48d4533dc9affc0b536f22 \ir install/apply.sql
@@ -128,6 +136,7 @@
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
 \set file functions/internal/_histogram_marks.sql \set sha256 94d431e3d763b96d27b45801db4702c9be51d9cd479184746f2a539aee37ac67 \ir install/apply.sql
 \set file functions/internal/_histogram_times.sql \set sha256 8afd796fdb8dd33dba0f20fb57f8d4a1d6cf815aca58e0fdbbb88acb67926e45 \ir install/apply.sql
+\set file functions/internal/_hold_bill.sql \set sha256 58964fbb3e9f6e1c6ca6a39ab6b2c06d3527d7f0a7b0b3ae41c09571bdc29152 \ir install/apply.sql
 \set file functions/internal/_hold_call.sql \set sha256 9d0ffa15ada0ebc8cadc3386ec5c0d1d00c09e4d9ddefa044c27a87f981b3d93 \ir install/apply.sql
 \set file functions/internal/_in_flight.sql \set sha256 04c5776c21295da8b79729439a6b934ed8f0cb479712be9a35cd58a6af006b63 \ir install/apply.sql
 \set file functions/internal/_in_unit.sql \set sha256 fc2b161e8d67c7d70d88986283a2f085de919f0e74038d3bb5b8aeac99d66c94 \ir install/apply.sql
@@ -151,6 +160,9 @@
 \set file functions/internal/_json_time.sql \set sha256 b1d3406939b8c43b6e7dfc1744e19655cdca0193c41106914fdec157031a6838 \ir install/apply.sql
 \set file functions/internal/_judge_call.sql \set sha256 6f99b44849a0b5ff48e486a1931ccf3707cd84ec5de08979ccf559bcafdeb05d \ir install/apply.sql
 \set file functions/internal/_known_calls.sql \set sha256 53f5ae2bf5191ff7a7c3d1790d47d321ac03544ab430952fa87853391eb48a7e \ir install/apply.sql
+\set file functions/internal/_known_line.sql \set sha256 1e3c9a86c5ced1aa51528da7e0d389a31bfbe26c9efab45fe7d5f318a0140bb3 \ir install/apply.sql
+\set file functions/internal/_known_llm.sql \set sha256 1829ff03d8b93fdfe8cd4222fa2896f7fefc324df8591447f08b53da1184b4db \ir install/apply.sql
+\set file functions/internal/_known_part.sql \set sha256 4609eaf85da5213f1fa37434f235d8d11f96491b28975264876a27d8711accf6 \ir install/apply.sql
 \set file functions/internal/_known_usd.sql \set sha256 7f10d9efbeb394c4d036484e1fb2faa54ec20067ffd541bdcf7c8ed574a74ff3 \ir install/apply.sql
 \set file functions/internal/_last_minute.sql \set sha256 602aea63544344058cec050d456dac64fe22b5b8b6daf9495f3aad282d43e98b \ir install/apply.sql
 \set file functions/internal/_last_refusal.sql \set sha256 a35fcd0d9407232bc6ca3c1b57706f8df63add61a4f0707842ca04be188de486 \ir install/apply.sql
@@ -164,6 +176,7 @@
 \set file functions/internal/_line_key.sql \set sha256 e550d2a752f5f98e463ce2a2c9a32e1bb76a0636e704d953652380dd548457ab \ir install/apply.sql
 \set file functions/internal/_line_state.sql \set sha256 16ecd464af6a422e83f072dc7be06b08dba6add9c74cca4232ad904c8503b3fe \ir install/apply.sql
 \set file functions/internal/_lined_up.sql \set sha256 b13dc90e2418c9d6e14e6baf20a5b805a1fdb17ce77a383805f50c3acf59b1d6 \ir install/apply.sql
+\set file functions/internal/_llm_bases.sql \set sha256 e38ae05a72e80a2c99beaf86c2d998eb47e0a207fec7f2f05dbb44e4407b459a \ir install/apply.sql
 \set file functions/internal/_lock_agent.sql \set sha256 d4cf48cc8e8a40570a50f0f2ca7349405f37bede255a7ad1e6a558a405a49980 \ir install/apply.sql
 \set file functions/internal/_lock_attempt.sql \set sha256 7223dafda72c4c0d5c2855bc73e5d5b08bc1a2b15d59ef97bb5d48325ac8122c \ir install/apply.sql
 \set file functions/internal/_lock_customers.sql \set sha256 9162de0cc1f07345bbffe171f59fc8f05039ff13cc6e17bebd970abdcbf1a5af \ir install/apply.sql
@@ -215,7 +228,7 @@
 \set file functions/internal/_parse_limit.sql \set sha256 cb5b4ca20ffa6a16c07aa7d89f96ae08eec48c023d44d34608c3da4a0708db0d \ir install/apply.sql
 \set file functions/internal/_parse_limits.sql \set sha256 a0b05483ed8fe3c7320991299cbd1c3bc9b2b51b2b1bd03d66ff487a8a4c673f \ir install/apply.sql
 \set file functions/internal/_parse_period.sql \set sha256 75114248241eb4454f4c5b0b527d8c1bfe4b864aee859c74eba5d69641767c56 \ir install/apply.sql
-\set file functions/internal/_parse_records.sql \set sha256 67c07d38cdf864ca25422bff9209770d2386d9fdaa646f8869cdd45907c4af76 \ir install/apply.sql
+\set file functions/internal/_parse_records.sql \set sha256 9f577b582fa1c4d073cd27333844c303cecdeb697fc8e2f7ed4e84f979726d08 \ir install/apply.sql
 \set file functions/internal/_parse_task.sql \set sha256 0dec44762b7c7c22766869747971bc7278e113e9e9f370310d958408f59f10b8 \ir install/apply.sql
 \set file functions/internal/_parse_usage.sql \set sha256 53502ac17825b6459f34a3f80a7d9bcd8cdd21b25843f4146a0fb303a9437906 \ir install/apply.sql
 \set file functions/internal/_passes.sql \set sha256 970340f98061a565ba327d6639a83acf9705b501787d29f5bf75a1cbfe498e51 \ir install/apply.sql
@@ -228,6 +241,7 @@
 \set file functions/internal/_place_in_line.sql \set sha256 51274a8fdb8aa68f1c126574369d414b6cfecb3168d56bb436340273298c851f \ir install/apply.sql
 \set file functions/internal/_points_of_slots.sql \set sha256 9ddec71dc21639ba7d9445c3bb66473ef25802fa7babcc36a4da61857c0c0a38 \ir install/apply.sql
 \set file functions/internal/_price_call.sql \set sha256 e5a913cf3464418c31f8040579d0e858610e7c2616426464ef8685431031ef7c \ir install/apply.sql
+\set file functions/internal/_priced.sql \set sha256 72425ba86d22ccd2c01df51ae08a770032d6243e4f50d641cdfbd2685aa70db2 \ir install/apply.sql
 \set file functions/internal/_projected_rooms.sql \set sha256 a94c51ca6e77b4503f69e5193b4dd2705c9e9b450173a2c8c296777f13ad570f \ir install/apply.sql
 \set file functions/internal/_projected_usd.sql \set sha256 5b9491e6a99ec665f1f3bed66fccc995beafde10b565cd1bce67f84a68f9d357 \ir install/apply.sql
 \set file functions/internal/_quota_limits.sql \set sha256 0979e1d64960631e9658ff434cefae97b5f336af99837002ed9b150bf7fce8a8 \ir install/apply.sql
@@ -236,7 +250,8 @@
 \set file functions/internal/_quota_throttle.sql \set sha256 cd2d25d03f4a0cde1bb163c7af81378b594e099ad9e5f9b102a5e4eeeb2a92fb \ir install/apply.sql
 \set file functions/internal/_ranked_line.sql \set sha256 2eda36e4d320a92b078ed137056f8bf7a3c1df71284ab2c82069f006ef077bcc \ir install/apply.sql
 \set file functions/internal/_rebuild_rollups.sql \set sha256 6d9093e42d8e116e0fd5d7b76af4cf356de9f1a6d386c33fdf1181806aea295a \ir install/apply.sql
-\set file functions/internal/_record_usage.sql \set sha256 01d075d330163bd07e43af9a4c646039cb713722c05048f0d010667dc376c9ed \ir install/apply.sql
+\set file functions/internal/_record_machines.sql \set sha256 9bc0d3474964622ca67d755aeeb7603a5b7566e62a9c229232e601f5b979dad1 \ir install/apply.sql
+\set file functions/internal/_record_usage.sql \set sha256 63f20cb15978733ccdb134be63ee6c7450081012256affdc17fa0c554ffbd8ad \ir install/apply.sql
 \set file functions/internal/_recorded_usd.sql \set sha256 48a7c148f67dd1752ae09654140ee49e5c890b8e3f0653ee0672d2e41a893343 \ir install/apply.sql
 \set file functions/internal/_refill.sql \set sha256 528de7ce3a9956f4f1ec34898939a7c1a4b3823d00738acbb98feff0b0c9bff2 \ir install/apply.sql
 \set file functions/internal/_refuse.sql \set sha256 2ceb0c1021ae03892f76f27e0953655d9a11773c163bab6934e2f50972dc5c5e \ir install/apply.sql
@@ -254,6 +269,7 @@
 \set file functions/internal/_require_call.sql \set sha256 c909cf7e1c0439a7b75612fca157745a8c029af3175eef63b071d145e31d5e29 \ir install/apply.sql
 \set file functions/internal/_require_count.sql \set sha256 49b8cf3c99bf80c4f0d3dfec09019c9151c6a47a08379a7fa56c5bf2bcfd9cf9 \ir install/apply.sql
 \set file functions/internal/_require_delay.sql \set sha256 cb60385fa2150164531be20ddb91b72d9335bd2a10a17b4ffadb30722c809f6b \ir install/apply.sql
+\set file functions/internal/_require_dimension.sql \set sha256 c16a690265cbd1575131c291077e46087da4239a8c03bddf7073a36fa458256d \ir install/apply.sql
 \set file functions/internal/_require_document.sql \set sha256 1e1be6d772815bcb451b036bb527acea9687611c7d20a836a7f5fbab13b406e8 \ir install/apply.sql
 \set file functions/internal/_require_ids.sql \set sha256 fc6a992477719a7572b769f9aad019867dd8e364fa4fb12b7f5d685d6f305a01 \ir install/apply.sql
 \set file functions/internal/_require_launchers.sql \set sha256 79301b1cdf251d3b587f91f7430fa375572b46894863176e72cf67faa2d17a86 \ir install/apply.sql
@@ -262,6 +278,7 @@
 \set file functions/internal/_require_quotas.sql \set sha256 4ea0f809aca600f71cb4d136cdb81964095270ae2c9e23fb700f2f909d9885b9 \ir install/apply.sql
 \set file functions/internal/_require_read_committed.sql \set sha256 87df65af32982ee589f05e15180b058d3e21fa44dad1f3e87ca0c0f658a02eec \ir install/apply.sql
 \set file functions/internal/_require_short_line.sql \set sha256 9b7bb2b034d8125524a0f89ee522f8b7030bb834f79df88d19ea5935bcf54b80 \ir install/apply.sql
+\set file functions/internal/_require_source.sql \set sha256 69f8ed6402752f113a2ef947377301a5d63d3e8253014db192390d5596dfbf18 \ir install/apply.sql
 \set file functions/internal/_require_statuses.sql \set sha256 f544d1fe66cce0f9846681661ce65e83ce05a4846932a9225fdab714ee731c89 \ir install/apply.sql
 \set file functions/internal/_require_unreported.sql \set sha256 839078419687f91b75001af4777fad6fdcbaa395fdc4fdf537e4a136753a3487 \ir install/apply.sql
 \set file functions/internal/_require_worker.sql \set sha256 ec22cb05a259e9571582eb247529e8e1b747afe8e232e6b1b8312657984de46a \ir install/apply.sql
@@ -308,6 +325,7 @@
 \set file functions/internal/_told.sql \set sha256 c17c893ab3d905b1d56f6b5687b8aea23928d358e04e3c92391f51f6d934e264 \ir install/apply.sql
 \set file functions/internal/_trace_state.sql \set sha256 164d21f4a004a4bc5c4295e910dd1d9b10a5816648ecf62a7f6a035bb2765297 \ir install/apply.sql
 \set file functions/internal/_trace_wait.sql \set sha256 e504124bcafc3dd3e61ab4e1eeb2523a66da892604c461ebc9bcecd06fa87f45 \ir install/apply.sql
+\set file functions/internal/_try_key.sql \set sha256 fc7d292ce898169a3fee5d5183b5250056de90339845d95524b294cbad6afe0b \ir install/apply.sql
 \set file functions/internal/_turn_cost.sql \set sha256 dd692319cfcea9e5d5c6c3a20d64b3a1a22f3add9e259c2805e8f95c8452276b \ir install/apply.sql
 \set file functions/internal/_turns.sql \set sha256 7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d \ir install/apply.sql
 \set file functions/internal/_unreadable.sql \set sha256 63d13e5e0b0c6af40217137dc8d48ebde8af864fbaf623c75c41463d457d5542 \ir install/apply.sql
@@ -375,9 +393,10 @@
 \set file functions/operator/lift_spend_cap.sql \set sha256 451f8c159489d1df59c58e7f2f9efef2008ebc7cd55e8341496d81a302be9fa8 \ir install/apply.sql
 \set file functions/operator/open_installation.sql \set sha256 db05bd0ed12e1a00c5ad88863af3b22fd72a465fa7559b97d7cb488524d4cb2f \ir install/apply.sql
 \set file functions/operator/pause_agent.sql \set sha256 4ef9ad12b955f19587e0cd1109da411742ba981674e8c0ec36910cb2ca9763d8 \ir install/apply.sql
+\set file functions/operator/price_calls.sql \set sha256 628a0a29abfe456bef1422c3f46645f06e8183860dddbc433bb3bacdee096ded \ir install/apply.sql
 \set file functions/operator/register_agent.sql \set sha256 f054bb5b1db44a021fd9e73da95f49b253e0f1601447c56c0b023de6622e6640 \ir install/apply.sql
 \set file functions/operator/register_customer.sql \set sha256 5d56cc0a8648496b06fbd5cae91fb936d2fd0644a3d1d34b4a23bffcb7f84d28 \ir install/apply.sql
-\set file functions/operator/register_price.sql \set sha256 58489196b26dc6aaddbdf1e33e279b9fe5b5a0406e1cc1948df43cbf5a842452 \ir install/apply.sql
+\set file functions/operator/register_price.sql \set sha256 733e4b8837c07193e9e7acb0fcc64a76da8fc89b2b68e402015fc379629222d0 \ir install/apply.sql
 \set file functions/operator/register_quota.sql \set sha256 e5391965f32661d06b27ec46b148888a7da7e671918dd3a0c1fc7c8edae78948 \ir install/apply.sql
 \set file functions/operator/reprioritize.sql \set sha256 c9172a0708c1d16a4b7b526a3d53a42b05f5384f30587e21ed7de392902b7921 \ir install/apply.sql
 \set file functions/operator/reprocess.sql \set sha256 9d5d25c6083ddcbb47f811e3b806571e53857a3b9b868ac072aa2badffcd8212 \ir install/apply.sql
@@ -388,11 +407,11 @@
 \set file functions/viewer/agent_names.sql \set sha256 a41a9ba4ae60dd6bbc2c1869746f78bae9a3f6e709da8242086ab9978c88a9a7 \ir install/apply.sql
 \set file functions/viewer/agent_status.sql \set sha256 4b37851aff4056bdcf07032ba217837b185096f1e337ac7661c88c4d7797813f \ir install/apply.sql
 \set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
-\set file functions/viewer/cost_by.sql \set sha256 f6ee4280ed377dd8245b9b9dc76f9b67c4dae393f9c1e7fc0a1e66081e3e457d \ir install/apply.sql
-\set file functions/viewer/cost_sources.sql \set sha256 bf99ac6ecc0e18a1270f111398f8f22206ce882241e133067877f28a7e8366f5 \ir install/apply.sql
-\set file functions/viewer/cost_summary.sql \set sha256 ccff8ee270ccfefb83c74141de69096f9d2c12a7b5c9eb356165454ee2095472 \ir install/apply.sql
+\set file functions/viewer/cost_by.sql \set sha256 53b1326d009a266ded0ecf920720619b7bc82fc311fafdd2252d02b330e71a1b \ir install/apply.sql
+\set file functions/viewer/cost_sources.sql \set sha256 a8d135367b14a43d69d719ab1de25b630a9ba35a52f9c4e14f5368b7432e819b \ir install/apply.sql
+\set file functions/viewer/cost_summary.sql \set sha256 35dbc1cd759fbd934607b45bd18366c9e472387a3243ecc24ddb98ddb9bc2708 \ir install/apply.sql
 \set file functions/viewer/count_matching.sql \set sha256 20292184c360fa2094a35f44db03e44bcef40844bd3fd3d4c3365e39edac26ed \ir install/apply.sql
-\set file functions/viewer/customer_costs.sql \set sha256 135792f208c7ac9a99aab785622ea3c1589e4229910431dd9e81546f39051b17 \ir install/apply.sql
+\set file functions/viewer/customer_costs.sql \set sha256 7924aed09a1b0223502f87ce9e35e40690a36ab416336681e56586e3c9763fd9 \ir install/apply.sql
 \set file functions/viewer/customer_status.sql \set sha256 6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6 \ir install/apply.sql
 \set file functions/viewer/explain_task.sql \set sha256 38262c46d8d3b55823c709cf408e7be9a7a4c85e443f20c6756dc028cb3bd5d4 \ir install/apply.sql
 \set file functions/viewer/health.sql \set sha256 6cd0641280c0342b88064b6eb15d0dd7b2429a6710422fb9c3f2c4e2f35ed9b7 \ir install/apply.sql
@@ -408,7 +427,7 @@
 \set file functions/viewer/quota_status.sql \set sha256 e205f16df9581da44fd0004ba2996c4c4b54ad2c056520636a9708592e8acdfb \ir install/apply.sql
 \set file functions/viewer/schema_version.sql \set sha256 f451f0971e84e14822f60ff1b0e39b4ea6641d73f1114d518675eaec53ede4c4 \ir install/apply.sql
 \set file functions/viewer/server_time.sql \set sha256 0f5e4990a8b04d9c7f4865c6c6617474d0f70ae3750d91abb4cbfdbc808c21bf \ir install/apply.sql
-\set file functions/viewer/shared_costs.sql \set sha256 23a7a66880430e204a5d66ba11a76cd6a8470ed01c316d8568ef2a9af0d0ab76 \ir install/apply.sql
+\set file functions/viewer/shared_costs.sql \set sha256 ab4368b92e037ab5e4999c5aa78b479d548c9bfa5cfc5fb8df7a409bc321780b \ir install/apply.sql
 \set file functions/viewer/table_sizes.sql \set sha256 b11b9097032ecfd0f7db5e172a32d1788dea555bb95889427a8e69d04f41458b \ir install/apply.sql
 \set file functions/viewer/task_counts.sql \set sha256 f260bbd3778ec11d21ea5d7d38bbdc324d9a5f66d8c35912797cd08b4d2a901c \ir install/apply.sql
 \set file functions/viewer/task_detail.sql \set sha256 b9efa1460c24917dec4fdcd6609ea0b616cf75b8d07edb55571a7cfb92bc61db \ir install/apply.sql
@@ -423,18 +442,20 @@
 
 -- functions/upkeep
 \set file functions/upkeep/announcement_sent.sql \set sha256 71814fcc26c23e6d73baee4ab203d5cacc8e20d1d29e3eed22461ddec89c6e19 \ir install/apply.sql
-\set file functions/upkeep/attempts_to_cost.sql \set sha256 5b9c55d98cda530d2cc8ba49c07a45bb2411b81068506562111e4ac8e76a00a8 \ir install/apply.sql
+\set file functions/upkeep/attempts_to_cost.sql \set sha256 134c3864ade519a8888ba5b70df83a99e1abcbdb5f520f5a6cb333aa61038764 \ir install/apply.sql
 \set file functions/upkeep/attempts_to_trace.sql \set sha256 529dc463713f78fb1b09f540a4287137f6975400bd5ed7d3c516072f048fb9a6 \ir install/apply.sql
-\set file functions/upkeep/begin_bill.sql \set sha256 fa4c50b41034179b2da3f571970b18303ff39534b8babfd1e6bb2b59d897ffe9 \ir install/apply.sql
+\set file functions/upkeep/begin_bill.sql \set sha256 553997a614a9e76ad40f24e8a9deeb85aebb5fbbca410fd32199329b308227cd \ir install/apply.sql
 \set file functions/upkeep/begin_branch.sql \set sha256 11b5913bc05b7e010fdd10097f793114c0d3e16c83c2682d667e13f0d34148d6 \ir install/apply.sql
 \set file functions/upkeep/branch_state.sql \set sha256 c563303ff0716d601ea51bb7ccd7a9501dd08d99653022c68498ee11e5c465e8 \ir install/apply.sql
 \set file functions/upkeep/collect_announcements.sql \set sha256 87b2de5bd6dda0ada9d159285409053201a800529b03ab170f1bfa40e621ddca \ir install/apply.sql
+\set file functions/upkeep/end_bill.sql \set sha256 f0e07a2c1b20bf7f858ff23192b42027d39199f799720106e02d537f8585bfb6 \ir install/apply.sql
 \set file functions/upkeep/list_clones.sql \set sha256 233451e9f4b009c8074cc87fd3dbb4cc30ed355e157dd6a6bd076bbd56ea0ce1 \ir install/apply.sql
 \set file functions/upkeep/mask_data.sql \set sha256 95bc984c878c311dad19ce46b29ce88f24f096bdbe40838aabafe87882826d55 \ir install/apply.sql
 \set file functions/upkeep/prepare_branch.sql \set sha256 3a2c8fe366614609d9c1eb838c31298292e4599317958ddb729c4f67e00e79b2 \ir install/apply.sql
-\set file functions/upkeep/record_compute_usage.sql \set sha256 ba48b538b8df078cdb33d125d354a628569c9d91d6b102c074e7cedb8e2f48a1 \ir install/apply.sql
+\set file functions/upkeep/record_bill.sql \set sha256 5fa450bda23fa84bf638d899bf0e57e90b53844e8f93084c93b478f68d03bdce \ir install/apply.sql
+\set file functions/upkeep/record_compute_usage.sql \set sha256 7ac3b0a85c768537bdebdaba770b50fc709fa07970933ca948386f1e45e9ad5d \ir install/apply.sql
 \set file functions/upkeep/record_traces.sql \set sha256 5b18e0c2a1b0ebfce493c5ab703550e4bc2ebb901d49f723bae77b2ebe21bb7f \ir install/apply.sql
-\set file functions/upkeep/runs_to_bill.sql \set sha256 cb6ef26b4b003701140bcd5282d0c5648492b648693eeed63fc992939c0c3f63 \ir install/apply.sql
+\set file functions/upkeep/runs_to_bill.sql \set sha256 d6b1e2a8e4cb7fa0deec49954ddd742097fc03d9a670d4b66d1fec176696fabc \ir install/apply.sql
 \set file functions/upkeep/uploads_cleaned.sql \set sha256 6c6bbe7042d47269d10ff8db3d85f74edb18abf747a52464ee04e842d204d048 \ir install/apply.sql
 \set file functions/upkeep/uploads_to_clean.sql \set sha256 3d459fd42d2e41637d97ae04d8fe767f6160576b71263e9ce7ed9ce4270bd3fb \ir install/apply.sql
 
@@ -445,6 +466,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 2d244ff4879de7db1fef6009ef9ceee5fb7d274726e865b73184615ca617094e \ir install/apply.sql
+\set file grants.sql \set sha256 14143f331582b70b48e16c0c56d625707f471f039f8766c1557c45d3f36a8ee1 \ir install/apply.sql
 
 \ir install/finish.sql

@@ -56,10 +56,14 @@
 --   new     functions/internal/_chance.sql
 --   new     functions/internal/_claim.sql
 --   new     functions/internal/_cluster.sql
+--   new     functions/internal/_compute_bases.sql
 --   new     functions/internal/_compute_source.sql
 --   new     functions/internal/_conditions.sql
 --   new     functions/internal/_configured_words.sql
 --   new     functions/internal/_cost_in_rollups.sql
+--   new     functions/internal/_cost_key.sql
+--   new     functions/internal/_cost_of_batches.sql
+--   new     functions/internal/_cost_of_each_task.sql
 --   new     functions/internal/_cost_of_models.sql
 --   new     functions/internal/_cost_of_tasks.sql
 --   new     functions/internal/_cost_of_tries.sql
@@ -67,7 +71,11 @@
 --   new     functions/internal/_count_expired.sql
 --   new     functions/internal/_count_turns.sql
 --   new     functions/internal/_counted_calls.sql
+--   new     functions/internal/_customer_amounts.sql
+--   new     functions/internal/_customer_pages.sql
 --   new     functions/internal/_customer_priorities.sql
+--   new     functions/internal/_customer_sources.sql
+--   new     functions/internal/_customer_tasks.sql
 --   new     functions/internal/_customers_with_tasks.sql
 --   new     functions/internal/_dearest_usd_per_m.sql
 --   new     functions/internal/_defer.sql
@@ -119,6 +127,7 @@
 --   new     functions/internal/_hindrance_words.sql
 --   new     functions/internal/_histogram_marks.sql
 --   new     functions/internal/_histogram_times.sql
+--   new     functions/internal/_hold_bill.sql
 --   new     functions/internal/_hold_call.sql
 --   new     functions/internal/_in_flight.sql
 --   new     functions/internal/_in_unit.sql
@@ -142,6 +151,9 @@
 --   new     functions/internal/_json_time.sql
 --   new     functions/internal/_judge_call.sql
 --   new     functions/internal/_known_calls.sql
+--   new     functions/internal/_known_line.sql
+--   new     functions/internal/_known_llm.sql
+--   new     functions/internal/_known_part.sql
 --   new     functions/internal/_known_usd.sql
 --   new     functions/internal/_last_minute.sql
 --   new     functions/internal/_last_refusal.sql
@@ -155,6 +167,7 @@
 --   new     functions/internal/_line_key.sql
 --   new     functions/internal/_line_state.sql
 --   new     functions/internal/_lined_up.sql
+--   new     functions/internal/_llm_bases.sql
 --   new     functions/internal/_lock_agent.sql
 --   new     functions/internal/_lock_attempt.sql
 --   new     functions/internal/_lock_customers.sql
@@ -219,6 +232,7 @@
 --   new     functions/internal/_place_in_line.sql
 --   new     functions/internal/_points_of_slots.sql
 --   new     functions/internal/_price_call.sql
+--   new     functions/internal/_priced.sql
 --   new     functions/internal/_projected_rooms.sql
 --   new     functions/internal/_projected_usd.sql
 --   new     functions/internal/_quota_limits.sql
@@ -227,6 +241,7 @@
 --   new     functions/internal/_quota_throttle.sql
 --   new     functions/internal/_ranked_line.sql
 --   new     functions/internal/_rebuild_rollups.sql
+--   new     functions/internal/_record_machines.sql
 --   new     functions/internal/_record_usage.sql
 --   new     functions/internal/_recorded_usd.sql
 --   new     functions/internal/_refill.sql
@@ -245,6 +260,7 @@
 --   new     functions/internal/_require_call.sql
 --   new     functions/internal/_require_count.sql
 --   new     functions/internal/_require_delay.sql
+--   new     functions/internal/_require_dimension.sql
 --   new     functions/internal/_require_document.sql
 --   new     functions/internal/_require_ids.sql
 --   new     functions/internal/_require_launchers.sql
@@ -253,6 +269,7 @@
 --   new     functions/internal/_require_quotas.sql
 --   new     functions/internal/_require_read_committed.sql
 --   new     functions/internal/_require_short_line.sql
+--   new     functions/internal/_require_source.sql
 --   new     functions/internal/_require_statuses.sql
 --   new     functions/internal/_require_unreported.sql
 --   new     functions/internal/_require_worker.sql
@@ -299,6 +316,7 @@
 --   new     functions/internal/_told.sql
 --   new     functions/internal/_trace_state.sql
 --   new     functions/internal/_trace_wait.sql
+--   new     functions/internal/_try_key.sql
 --   new     functions/internal/_turn_cost.sql
 --   new     functions/internal/_turns.sql
 --   new     functions/internal/_unreadable.sql
@@ -358,6 +376,7 @@
 --   new     functions/operator/lift_spend_cap.sql
 --   new     functions/operator/open_installation.sql
 --   new     functions/operator/pause_agent.sql
+--   new     functions/operator/price_calls.sql
 --   new     functions/operator/register_agent.sql
 --   new     functions/operator/register_customer.sql
 --   new     functions/operator/register_price.sql
@@ -406,9 +425,11 @@
 --   new     functions/upkeep/begin_branch.sql
 --   new     functions/upkeep/branch_state.sql
 --   new     functions/upkeep/collect_announcements.sql
+--   new     functions/upkeep/end_bill.sql
 --   new     functions/upkeep/list_clones.sql
 --   new     functions/upkeep/mask_data.sql
 --   new     functions/upkeep/prepare_branch.sql
+--   new     functions/upkeep/record_bill.sql
 --   new     functions/upkeep/record_compute_usage.sql
 --   new     functions/upkeep/record_traces.sql
 --   new     functions/upkeep/runs_to_bill.sql
@@ -2379,31 +2400,49 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new migrations/0011_read_bills.sql
--- What a bill tells: corrections below zero, costs that no run has to itself, and rows that answer what work cost.
+-- What a bill tells: corrections, what has no price, costs that no run has to itself, and rows of what work cost.
 --
 -- requires  0007_act_and_announce
--- locks     compute_usage, compute_sources and installation, for as long as it takes to check the first one's rows
+-- locks     compute_usage, compute_sources, attempt_usage and installation, while the first one's rows are checked
 -- rewrites  no table
--- breaks    drivers before 0.4.0: cost_by has a column more
+-- breaks    drivers before 0.4.0: cost_by has other columns
 -- revert    revert/0011_read_bills.sql
 
 -- squawk-ignore-file ban-drop-type, ban-drop-function, ban-drop-constraint, constraint-missing-not-valid
+-- squawk-ignore-file ban-drop-not-null
 -- What is dropped comes back in the same transaction. The rows of compute_usage are few: they are checked at once.
 
 alter table forebay.compute_usage
 drop constraint compute_usage_not_negative,
+alter column usd drop not null,
 add column product text,
 add constraint compute_usage_seconds_not_negative check (seconds >= 0),
 add constraint compute_usage_estimate_not_negative check (usd >= 0 or source <> 'local'),
+add constraint compute_usage_unpriced_not_final check (usd is not null or not is_final),
 add constraint compute_usage_product_length check (char_length(product) between 1 and 200),
 add constraint compute_usage_shared_or_attributed check (product is null or attempt_id is null);
 comment on column forebay.compute_usage.product is
 'What was paid for, as the source calls it, where no run has the cost to itself; null: it was for a run.';
-comment on column forebay.compute_usage.usd is 'Below zero where a bill took back more than it has told of.';
+comment on column forebay.compute_usage.usd is
+'Below zero where a bill took back more than it has told of; null: what was used has no known price.';
+
+alter table forebay.compute_sources
+alter column as_of drop not null,
+add column read_at timestamptz,
+add column settings text,
+add constraint compute_sources_settings_length check (char_length(settings) between 1 and 1000);
+comment on column forebay.compute_sources.as_of is 'Null: it was never read to its end.';
+comment on column forebay.compute_sources.read_at is 'When the reading of a bill began that recorded last.';
+comment on column forebay.compute_sources.settings is 'How the bill was read when it was read to its end: with others, all of it is read again.';
 
 create index compute_usage_provisional on forebay.compute_usage (source, attempt_id)
 where not is_final and attempt_id is not null;
 create index compute_usage_shared on forebay.compute_usage (started_at) where product is not null;
+
+alter table forebay.attempt_usage
+add column is_list_price boolean not null default false;
+comment on column forebay.attempt_usage.is_list_price is
+'usd is list_usd: nothing else tells what the call cost.';
 
 alter table forebay.installation
 add column billing_latency interval not null default '24 hours',
@@ -2419,16 +2458,18 @@ drop function if exists forebay._cost_of_models(timestamptz, timestamptz, text[]
 drop type forebay.cost_line;
 
 create type forebay.cost_line as (
-    key text, tasks bigint, ended_attempts bigint, measured_attempts bigint, priced_attempts bigint,
-    costed_attempts bigint, provisional_attempts bigint, input_tokens bigint, output_tokens bigint,
-    cached_tokens bigint, llm_usd numeric, compute_usd numeric
+    key text, tasks bigint, running_attempts bigint, ended_attempts bigint, measured_attempts bigint,
+    priced_attempts bigint, costed_attempts bigint, provisional_attempts bigint, input_tokens bigint,
+    output_tokens bigint, cached_tokens bigint, llm_usd numeric, compute_usd numeric
 );
 comment on type forebay.cost_line is
-'cost_by: one row a task, agent, customer, batch, model, day or try; key is null for tasks without one. compute_usd is null by model. Of costed_attempts, provisional ones may still change.';
+'cost_by: one row a task, agent, customer, batch, model, day or try; key is null for tasks without one. Tokens and amounts are null where nothing is known of any attempt; compute_usd is null by model. Of costed_attempts, provisional ones may still change.';
 
-create type forebay.bill_reading as (day date, began_at timestamptz, settled_until timestamptz);
+create type forebay.bill_reading as (
+    day date, began_at timestamptz, settled_until timestamptz, shared_days date[], batch_size integer
+);
 comment on type forebay.bill_reading is
-'begin_bill: rows that came on that day (UTC) or later have to be read, null for none; what ran until settled_until is final.';
+'begin_bill: rows that came on that day (UTC) or later have to be read, null for none, and what is shared of shared_days; what ran until settled_until is final. batch_size records may be recorded at once.';
 
 create type forebay.run_to_bill as (
     attempt_id bigint, run_id text, started_at timestamptz, finished_at timestamptz, is_settled boolean
@@ -2437,42 +2478,52 @@ comment on type forebay.run_to_bill is
 'runs_to_bill: an attempt whose run a bill may tell of; is_settled: it ended so long ago that all rows should be there.';
 
 create type forebay.cost_summary as (
-    tasks bigint, ended_attempts bigint, measured_attempts bigint, priced_attempts bigint, costed_attempts bigint,
-    provisional_attempts bigint, input_tokens bigint, output_tokens bigint, cached_tokens bigint, pages numeric,
-    llm_usd numeric, compute_usd numeric, provisional_usd numeric, is_final boolean,
-    first_tries bigint, first_llm_usd numeric, first_compute_usd numeric,
+    tasks bigint, running_attempts bigint, ended_attempts bigint, measured_attempts bigint, priced_attempts bigint,
+    costed_attempts bigint, provisional_attempts bigint, input_tokens bigint, output_tokens bigint,
+    cached_tokens bigint, pages numeric, llm_usd numeric, compute_usd numeric, provisional_usd numeric,
+    is_final boolean, first_tries bigint, first_llm_usd numeric, first_compute_usd numeric,
     retries bigint, retry_llm_usd numeric, retry_compute_usd numeric,
     llm_tasks bigint, llm_median numeric, llm_p95 numeric,
     compute_tasks bigint, compute_median numeric, compute_p95 numeric,
     whole_tasks bigint, whole_median numeric, whole_p95 numeric, as_of timestamptz
 );
 comment on type forebay.cost_summary is
-'cost_summary: one row. Sums are of what is known; medians and 95th percentiles are those of a task, over the llm, compute and whole tasks that are over and whose cost is known.';
+'cost_summary: one row. Sums are of what is known, and null where nothing is; medians and 95th percentiles are those of a task, over the llm, compute and whole tasks that are over and whose cost is known.';
 
-create type forebay.cost_source as (part text, source text, basis text, attempts bigint, usd numeric);
+create type forebay.cost_basis as (attempt_id bigint, model text, source text, basis text, usd numeric);
+comment on type forebay.cost_basis is
+'Where a figure of an attempt is from: its source, and how that knows it. usd is null where it is unknown.';
+
+create type forebay.cost_source as (
+    key text, part text, source text, basis text, attempts bigint, usd numeric
+);
 comment on type forebay.cost_source is
-'cost_sources: how much of a part (llm, compute) came from which source, and on what basis. usd is null where it is unknown.';
+'cost_sources: how much of a part (llm, trace, compute) came from which source, and on what basis. usd is null where it is unknown.';
 
 create type forebay.customer_cost as (
-    customer text, agent text, tasks bigint, ended_attempts bigint, measured_attempts bigint, priced_attempts bigint,
-    costed_attempts bigint, provisional_attempts bigint, input_tokens bigint, output_tokens bigint,
-    cached_tokens bigint, pages numeric, llm_usd numeric, retry_llm_usd numeric, compute_usd numeric,
-    retry_compute_usd numeric, provisional_usd numeric, retry_provisional_usd numeric
+    customer text, agent text, tasks bigint, running_attempts bigint, ended_attempts bigint, retries bigint,
+    measured_attempts bigint, priced_attempts bigint, costed_attempts bigint, provisional_attempts bigint,
+    input_tokens bigint, output_tokens bigint, cached_tokens bigint, pages numeric,
+    llm_usd numeric, retry_llm_usd numeric, compute_usd numeric, retry_compute_usd numeric,
+    provisional_usd numeric, retry_provisional_usd numeric,
+    llm_sources text[], compute_sources text[], compute_as_of timestamptz
 );
 comment on type forebay.customer_cost is
-'customer_costs: one row a customer and agent. The six amounts hold nothing twice: calls and machines (final, provisional) of first tries and of retries.';
+'customer_costs: one row a customer and agent. The six amounts hold nothing twice: calls and machines (final, provisional) of first tries and of retries; each is null where nothing was told. Sources are those that the amounts are from.';
 
 create type forebay.shared_cost as (
-    source text, product text, usd numeric, is_final boolean, from_at timestamptz, to_at timestamptz
+    source text, product text, usd numeric, is_final boolean, from_at timestamptz, to_at timestamptz,
+    as_of timestamptz
 );
-comment on type forebay.shared_cost is 'shared_costs: what no run has to itself, by product as the bill calls it.';
+comment on type forebay.shared_cost is
+'shared_costs: what no run has to itself, by product as the bill calls it; usd is null where something of it has no known price, as_of is when that was read.';
 
 do $verify$
 declare
     v_name text;
 begin
     foreach v_name in array array[
-        'cost_line', 'bill_reading', 'run_to_bill', 'cost_summary', 'cost_source', 'customer_cost', 'shared_cost'
+        'cost_line', 'bill_reading', 'run_to_bill', 'cost_summary', 'cost_basis', 'cost_source', 'customer_cost', 'shared_cost'
     ] loop
         if pg_catalog.to_regtype('forebay.' || v_name) is null then
             raise exception 'expected a row type forebay.%', v_name;
@@ -2490,7 +2541,7 @@ begin
 end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('migrations/0011_read_bills.sql', 'versioned', '14f87a9c8143822d724acaef38e486661c2c3fe91d07e7c7cd4f1fcb9cc9a8c3', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('migrations/0011_read_bills.sql', 'versioned', 'c75092c85d29e4acb7d93461c98bd0ae5f9a3de66650402897c865d76f5eb906', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2626,13 +2677,15 @@ create or replace function forebay._add_compute(p_attempt_ids bigint[])
 as $function$
 -- Bring what the attempts' machines cost up to date with the records; the caller holds attempts and tasks.
 --
--- Records of one source count, never of two: that of _compute_source.
+-- Records of one source count, never of two: that of _compute_source. Where one of them has no price, the cost is unknown.
 --
 -- Writes  forebay.task_attempts
 update forebay.task_attempts as a
 set compute_usd = c.usd, is_compute_final = c.is_final
 from (
-    select ids.attempt_id, sum(u.usd) as usd, coalesce(bool_and(u.is_final), false) as is_final
+    select
+        ids.attempt_id, case when bool_and(u.usd is not null) then sum(u.usd) end as usd,
+        coalesce(bool_and(u.is_final), false) as is_final
     from unnest(p_attempt_ids) as ids (attempt_id)
     left join forebay.compute_usage as u
         on u.attempt_id = ids.attempt_id and u.source = forebay._compute_source(ids.attempt_id)
@@ -2643,7 +2696,7 @@ $function$;
 
 comment on function forebay._add_compute is 'Bring what the attempts'' machines cost up to date with the records; the caller holds attempts and tasks.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_add_compute.sql', 'repeatable', 'cbd7f09f5e9450be93ecabb68aee04edf867520b374cc7d525fcc2ebfc239362', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_add_compute.sql', 'repeatable', 'ba03da7356cee0e5844e35fa4770a4296801351d58fc15e8fbb5ad9e98c67cf2', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4413,6 +4466,55 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_compute_bases.sql
+create or replace function forebay._compute_bases(
+    p_from      timestamptz,
+    p_to        timestamptz,
+    p_statuses  text[],
+    p_agents    text[],
+    p_customers text[]
+)
+    returns setof forebay.cost_basis
+    language sql
+    stable
+    security invoker
+as $function$
+-- Where it is known from what the machines of tasks cost: a row an attempt.
+--
+-- One whose run a bill should have told of by now, and has not, is not attributable; before that it is awaited.
+select
+    a.attempt_id, null::text,
+    case when told.first_source = told.last_source then told.first_source else forebay._compute_source(a.attempt_id) end,
+    case
+        when a.compute_usd is not null then case when a.is_compute_final then 'final' else 'provisional' end
+        when told.is_unpriced then 'unpriced'
+        when a.finished_at is null then 'running'
+        when not forebay._is_external(a.launcher) or a.run_id is null then 'unknown'
+        when a.finished_at <= bill.told_until then 'not_attributable'
+        else 'awaited'
+    end,
+    a.compute_usd
+from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
+inner join forebay.task_attempts as a on a.task_id = t.task_id
+cross join (
+    select max(s.as_of) - (forebay._limits()).billing_latency as told_until
+    from forebay.compute_sources as s
+    where s.source <> 'local'
+) as bill
+cross join lateral (
+    select min(u.source) as first_source, max(u.source) as last_source, bool_or(u.usd is null) as is_unpriced
+    from forebay.compute_usage as u
+    where u.attempt_id = a.attempt_id
+) as told;
+$function$;
+
+comment on function forebay._compute_bases is 'Where it is known from what the machines of tasks cost: a row an attempt.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_compute_bases.sql', 'repeatable', '3b1427c3e7dcb5f6c43ebdba23965c9bd08e87e030b7a9ddd9464c9b9c1184ee', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_compute_source.sql
 create or replace function forebay._compute_source(p_attempt_id bigint)
     returns text
@@ -4568,7 +4670,7 @@ begin
     end if;
     return query
     select
-        line.key, line.tasks, line.ended, line.measured, line.priced, line.costed, line.provisional,
+        line.key, line.tasks, line.running, line.ended, line.measured, line.priced, line.costed, line.provisional,
         line.input_tokens, line.output_tokens, line.cached_tokens, line.llm_usd, line.compute_usd
     from (
         select
@@ -4577,7 +4679,9 @@ begin
                 when 'customer' then nullif(c.customer, '')
                 else forebay._utc_day(c.starts_at)::text
             end as key,
-            sum(c.tasks)::bigint as tasks, sum(c.ended_attempts)::bigint as ended,
+            sum(c.tasks)::bigint as tasks,
+            coalesce(sum(c.tasks) filter (where c.status = 'processing'), 0)::bigint as running,
+            sum(c.ended_attempts)::bigint as ended,
             sum(c.measured_attempts)::bigint as measured, sum(c.priced_attempts)::bigint as priced,
             sum(c.costed_attempts)::bigint as costed,
             sum(c.provisional_attempts)::bigint as provisional, sum(c.input_tokens)::bigint as input_tokens,
@@ -4594,7 +4698,99 @@ $function$;
 
 comment on function forebay._cost_in_rollups is 'What tasks cost by agent, customer or day, in no set order.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_cost_in_rollups.sql', 'repeatable', 'b2355550e6f2b23b5a11e2a7c80bc37f2b49ee7de06085788c89d9fe2a2193a5', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_cost_in_rollups.sql', 'repeatable', 'e1d170f2e729f51c9594de8e62e8f97b24a50ffb7a53bc64d8793e71b4149833', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_cost_key.sql
+create or replace function forebay._cost_key(
+    p_dimension text,
+    p_task      forebay.tasks,
+    p_attempt   forebay.task_attempts,
+    p_model     text
+)
+    returns text
+    language sql
+    stable
+    security invoker
+as $function$
+-- The key of the line of cost_by that a call of an attempt is in; null: it has none, or there is no dimension.
+select case p_dimension
+    when 'task' then p_task.task_id::text
+    when 'agent' then p_task.agent
+    when 'customer' then p_task.customer
+    when 'batch' then p_task.batch_id::text
+    when 'model' then p_model
+    when 'day' then forebay._utc_day(p_task.created_at)::text
+    when 'try' then forebay._try_key(p_attempt.attempt_no, (
+        select before.status from forebay.task_attempts as before
+        where before.task_id = p_attempt.task_id and before.attempt_no = p_attempt.attempt_no - 1
+    ))
+end;
+$function$;
+
+comment on function forebay._cost_key is 'The key of the line of cost_by that a call of an attempt is in; null: it has none, or there is no dimension.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_cost_key.sql', 'repeatable', '63d7f7cfa0dc34dc15a0e5bb987f579ac6f69d492ae282f2aeed4e7c024376f4', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_cost_of_batches.sql
+create or replace function forebay._cost_of_batches(
+    p_from      timestamptz,
+    p_to        timestamptz,
+    p_statuses  text[],
+    p_agents    text[],
+    p_customers text[]
+)
+    returns setof forebay.cost_line
+    language sql
+    stable
+    security invoker
+as $function$
+-- What the tasks of each batch cost, in no set order; key null: tasks of none.
+select
+    t.batch_id::text, count(*), count(*) filter (where t.status = 'processing'), sum(t.ended_attempts),
+    sum(t.measured_attempts), sum(t.priced_attempts), sum(t.costed_attempts), sum(t.provisional_attempts),
+    sum(t.used_input_tokens)::bigint, sum(t.used_output_tokens)::bigint, sum(t.used_cached_tokens)::bigint,
+    sum(t.cost_usd), sum(t.compute_usd)
+from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
+group by t.batch_id;
+$function$;
+
+comment on function forebay._cost_of_batches is 'What the tasks of each batch cost, in no set order; key null: tasks of none.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_cost_of_batches.sql', 'repeatable', '2f5c4c27ffd9eb83a91b5f2b9b4a9a07445b685e27b6590c6eb281b9aabc64ff', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_cost_of_each_task.sql
+create or replace function forebay._cost_of_each_task(
+    p_from      timestamptz,
+    p_to        timestamptz,
+    p_statuses  text[],
+    p_agents    text[],
+    p_customers text[]
+)
+    returns setof forebay.cost_line
+    language sql
+    stable
+    security invoker
+as $function$
+-- What tasks cost, one by one, in no set order. Inlined into its callers, so it pins no path.
+select
+    t.task_id::text, 1::bigint, (t.status = 'processing')::integer::bigint, t.ended_attempts::bigint,
+    t.measured_attempts::bigint, t.priced_attempts::bigint, t.costed_attempts::bigint, t.provisional_attempts::bigint,
+    t.used_input_tokens, t.used_output_tokens, t.used_cached_tokens, t.cost_usd, t.compute_usd
+from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t;
+$function$;
+
+comment on function forebay._cost_of_each_task is 'What tasks cost, one by one, in no set order. Inlined into its callers, so it pins no path.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_cost_of_each_task.sql', 'repeatable', '630f04df1502f3270dce733fdc16516d537c0a4d734d92f8238e7a8d44d85d28', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4614,7 +4810,7 @@ create or replace function forebay._cost_of_models(
 as $function$
 -- What the calls of each model cost, in no set order: of each attempt those of the source that counts.
 select
-    c.model, count(distinct c.task_id), count(*) filter (where c.is_ended),
+    c.model, count(distinct c.task_id), count(*) filter (where not c.is_ended), count(*) filter (where c.is_ended),
     count(*) filter (where c.is_ended and c.is_usage_known), count(*) filter (where c.is_ended and c.is_cost_known),
     count(*) filter (where c.is_ended and c.is_costed), count(*) filter (where c.is_ended and c.is_provisional),
     sum(c.input_tokens)::bigint, sum(c.output_tokens)::bigint, sum(c.cached_tokens)::bigint, sum(c.usd), null::numeric
@@ -4633,7 +4829,7 @@ $function$;
 
 comment on function forebay._cost_of_models is 'What the calls of each model cost, in no set order: of each attempt those of the source that counts.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_cost_of_models.sql', 'repeatable', '12078199246cd0397b4e15f177c7e3fd777871876ed9ed73c2784c4c5e461416', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_cost_of_models.sql', 'repeatable', 'ed503506d946b54b0c0cfccb8e71dd75479d9531a0a9d6eb02679ac63ac898cf', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4655,6 +4851,7 @@ as $function$
 -- The part of a cost_summary that the rows of the tasks tell: sums, and what a task costs.
 declare
     v_summary forebay.cost_summary;
+    v_known   forebay.cost_line;
 begin
     with costs as (
         select
@@ -4667,7 +4864,7 @@ begin
         ) as tells
     )
     select
-        count(*), coalesce(sum(c.ended_attempts), 0), coalesce(sum(c.measured_attempts), 0),
+        count(*), count(*) filter (where c.status = 'processing'), coalesce(sum(c.ended_attempts), 0), coalesce(sum(c.measured_attempts), 0),
         coalesce(sum(c.priced_attempts), 0), coalesce(sum(c.costed_attempts), 0), coalesce(sum(c.provisional_attempts), 0),
         coalesce(sum(c.used_input_tokens), 0)::bigint, coalesce(sum(c.used_output_tokens), 0)::bigint,
         coalesce(sum(c.used_cached_tokens), 0)::bigint, coalesce(sum(c.cost_usd), 0), coalesce(sum(c.compute_usd), 0),
@@ -4679,20 +4876,31 @@ begin
         percentile_disc(0.5) within group (order by c.llm_of_one + c.compute_of_one),
         percentile_disc(0.95) within group (order by c.llm_of_one + c.compute_of_one)
     into
-        v_summary.tasks, v_summary.ended_attempts, v_summary.measured_attempts,
+        v_summary.tasks, v_summary.running_attempts, v_summary.ended_attempts, v_summary.measured_attempts,
         v_summary.priced_attempts, v_summary.costed_attempts, v_summary.provisional_attempts,
         v_summary.input_tokens, v_summary.output_tokens, v_summary.cached_tokens, v_summary.llm_usd, v_summary.compute_usd,
         v_summary.llm_tasks, v_summary.llm_median, v_summary.llm_p95,
         v_summary.compute_tasks, v_summary.compute_median, v_summary.compute_p95,
         v_summary.whole_tasks, v_summary.whole_median, v_summary.whole_p95
     from costs as c;
+    select line.* into v_known
+    from forebay._known_line((
+        null, v_summary.tasks, v_summary.running_attempts, v_summary.ended_attempts, v_summary.measured_attempts,
+        v_summary.priced_attempts, v_summary.costed_attempts, v_summary.provisional_attempts, v_summary.input_tokens,
+        v_summary.output_tokens, v_summary.cached_tokens, v_summary.llm_usd, v_summary.compute_usd
+    )::forebay.cost_line) as line;
+    v_summary.input_tokens := v_known.input_tokens;
+    v_summary.output_tokens := v_known.output_tokens;
+    v_summary.cached_tokens := v_known.cached_tokens;
+    v_summary.llm_usd := v_known.llm_usd;
+    v_summary.compute_usd := v_known.compute_usd;
     return v_summary;
 end;
 $function$;
 
 comment on function forebay._cost_of_tasks is 'The part of a cost_summary that the rows of the tasks tell: sums, and what a task costs.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_cost_of_tasks.sql', 'repeatable', 'cbf8a0aac0691f2bbc67670d03dad334cf266fdb866882164ed01ec0d971a8fe', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_cost_of_tasks.sql', 'repeatable', '75d6de6d14f86df04cd9f9cba9ab47e9112f093e327184d7f081826969e19336', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4712,7 +4920,7 @@ create or replace function forebay._cost_of_tries(
 as $function$
 -- What first tries cost, and what retries cost, by how the attempt before them ended; in no set order.
 select
-    tries.key, count(distinct a.task_id), count(a.finished_at),
+    tries.key, count(distinct a.task_id), count(*) filter (where a.finished_at is null), count(a.finished_at),
     count(a.finished_at) filter (where a.is_usage_known or (a.status = 'released' and a.used_calls = 0)),
     count(a.finished_at) filter (where a.is_cost_known or (a.status = 'released' and a.used_calls = 0)),
     count(a.finished_at) filter (where a.compute_usd is not null),
@@ -4722,15 +4930,13 @@ select
 from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
 inner join forebay.task_attempts as a on a.task_id = t.task_id
 left join forebay.task_attempts as before on before.task_id = a.task_id and before.attempt_no = a.attempt_no - 1
-cross join lateral (
-    select case when a.attempt_no = 1 then 'first' else 'after_' || coalesce(before.status, 'unknown') end as key
-) as tries
+cross join lateral forebay._try_key(a.attempt_no, before.status) as tries (key)
 group by tries.key;
 $function$;
 
 comment on function forebay._cost_of_tries is 'What first tries cost, and what retries cost, by how the attempt before them ended; in no set order.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_cost_of_tries.sql', 'repeatable', '4946a47531658f7ab5f092d4b18afe61252aa95d60f4c4df11f4d1e45d5ed9aa', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_cost_of_tries.sql', 'repeatable', '5f3c7f62016dd215504ba7db65424c85390cc0e6ee6036c13ec32641adc22868', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4903,6 +5109,60 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_customer_amounts.sql
+create or replace function forebay._customer_amounts(p_from timestamptz, p_to timestamptz, p_customers text[])
+    returns table (
+        customer text, agent text, retries bigint, llm_usd numeric, retry_llm_usd numeric, compute_usd numeric,
+        retry_compute_usd numeric, provisional_usd numeric, retry_provisional_usd numeric
+    )
+    language sql
+    stable
+    security invoker
+as $function$
+-- What attempts of the range's tasks cost, by customer and agent: null where nothing is known.
+select
+    t.customer, t.agent, count(*) filter (where a.attempt_no > 1),
+    sum(forebay._known_llm(a)) filter (where a.attempt_no = 1),
+    sum(forebay._known_llm(a)) filter (where a.attempt_no > 1),
+    sum(a.compute_usd) filter (where a.attempt_no = 1 and a.is_compute_final),
+    sum(a.compute_usd) filter (where a.attempt_no > 1 and a.is_compute_final),
+    sum(a.compute_usd) filter (where a.attempt_no = 1 and not a.is_compute_final),
+    sum(a.compute_usd) filter (where a.attempt_no > 1 and not a.is_compute_final)
+from forebay._matching_tasks(p_from, p_to, null, null, p_customers) as t
+inner join forebay.task_attempts as a on a.task_id = t.task_id
+group by t.customer, t.agent;
+$function$;
+
+comment on function forebay._customer_amounts is 'What attempts of the range''s tasks cost, by customer and agent: null where nothing is known.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_customer_amounts.sql', 'repeatable', '52ae6c901dba65129ec38707581cf754872e2df721a8c5a6ffeaa32efb33f5c6', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_customer_pages.sql
+create or replace function forebay._customer_pages(p_from timestamptz, p_to timestamptz, p_customers text[])
+    returns table (customer text, agent text, pages numeric)
+    language sql
+    stable
+    security invoker
+as $function$
+-- How many pages the calls of the range's tasks told of, by customer and agent.
+select t.customer, t.agent, sum(u.pages)
+from forebay._counted_calls(p_from, p_to, null, null, p_customers) as u
+inner join forebay.task_attempts as a on a.attempt_id = u.attempt_id
+inner join forebay.tasks as t on t.task_id = a.task_id
+where u.pages > 0
+group by t.customer, t.agent;
+$function$;
+
+comment on function forebay._customer_pages is 'How many pages the calls of the range''s tasks told of, by customer and agent.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_customer_pages.sql', 'repeatable', '1570588818b2f6e7d9de194e7e6aa0cdf95e4baf8c0ac427db0ad2baa7abc39f', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_customer_priorities.sql
 create or replace function forebay._customer_priorities(p_agent text, out customer text, out priority integer)
     returns setof record
@@ -4960,6 +5220,65 @@ $function$;
 comment on function forebay._customer_priorities is 'Which customers have tasks in the line of an agent that serves them in turns, and of which priorities; null for no customer.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_customer_priorities.sql', 'repeatable', '503f75f783691bd38329f7ab4a941bc70741b847a59500029965677c45fc5a69', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_customer_sources.sql
+create or replace function forebay._customer_sources(p_from timestamptz, p_to timestamptz, p_customers text[])
+    returns table (customer text, agent text, llm_sources text[], compute_sources text[], compute_as_of timestamptz)
+    language sql
+    stable
+    security invoker
+as $function$
+-- Where the amounts of the range's tasks are from, by customer and agent, and as of when machines' costs were read.
+select
+    t.customer, t.agent,
+    coalesce(array_agg(distinct b.source || ' ' || b.basis) filter (where b.part = 'llm'), '{}'),
+    coalesce(array_agg(distinct b.source) filter (where b.part = 'compute'), '{}'),
+    max(s.as_of) filter (where b.part = 'compute')
+from (
+    select 'llm' as part, llm.* from forebay._llm_bases(p_from, p_to, null, null, p_customers) as llm
+    union all
+    select 'compute', machines.* from forebay._compute_bases(p_from, p_to, null, null, p_customers) as machines
+) as b
+inner join forebay.task_attempts as a on a.attempt_id = b.attempt_id
+inner join forebay.tasks as t on t.task_id = a.task_id
+left join forebay.compute_sources as s on s.source = b.source
+where b.usd is not null
+group by t.customer, t.agent;
+$function$;
+
+comment on function forebay._customer_sources is
+'Where the amounts of the range''s tasks are from, by customer and agent, and as of when machines'' costs were read.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_customer_sources.sql', 'repeatable', 'd2491ce45d64f5489784aea05c6b992d8a8be88135a6a37e391a4fa4f34eefd1', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_customer_tasks.sql
+create or replace function forebay._customer_tasks(p_from timestamptz, p_to timestamptz, p_customers text[])
+    returns table (customer text, agent text, line forebay.cost_line)
+    language sql
+    stable
+    security invoker
+as $function$
+-- What the range's tasks used, by customer and agent.
+select
+    t.customer, t.agent,
+    (
+        t.agent, count(*), count(*) filter (where t.status = 'processing'), sum(t.ended_attempts), sum(t.measured_attempts),
+        sum(t.priced_attempts), sum(t.costed_attempts), sum(t.provisional_attempts), sum(t.used_input_tokens)::bigint,
+        sum(t.used_output_tokens)::bigint, sum(t.used_cached_tokens)::bigint, sum(t.cost_usd), sum(t.compute_usd)
+    )::forebay.cost_line
+from forebay._matching_tasks(p_from, p_to, null, null, p_customers) as t
+group by t.customer, t.agent;
+$function$;
+
+comment on function forebay._customer_tasks is 'What the range''s tasks used, by customer and agent.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_customer_tasks.sql', 'repeatable', '53c55f20e7784b3b1fba9b7782ad7e103b7607979574dad079a0ecb2a04fa7aa', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6939,6 +7258,48 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_hold_bill.sql
+create or replace function forebay._hold_bill(p_source text, p_began_at timestamptz)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Lock a bill for the reading that began at p_began_at; one that began before another that recorded is refused.
+--
+-- So of two readers the later one wins, whoever comes last. A time to come was one of now: the clock was set back.
+--
+-- Writes  forebay.compute_sources
+-- Errors  22023  p_began_at is null, or p_source has not 1 to 200 characters
+--         QF206  a later reading has recorded
+declare
+    v_now     timestamptz;
+    v_read_at timestamptz;
+begin
+    perform forebay._require_source(p_source);
+    if p_began_at is null then
+        raise exception 'p_began_at must be given' using errcode = '22023';
+    end if;
+    insert into forebay.compute_sources (source) values (p_source) on conflict (source) do nothing;
+    select s.read_at into v_read_at from forebay.compute_sources as s where s.source = p_source for no key update;
+    v_now := forebay._now();
+    if v_read_at > p_began_at and v_read_at <= v_now then
+        raise exception 'this bill has been read since by somebody else' using errcode = 'QF206',
+            hint = 'What the later reading recorded stays.';
+    end if;
+    update forebay.compute_sources as s set read_at = least(p_began_at, v_now) where s.source = p_source;
+end;
+$function$;
+
+comment on function forebay._hold_bill is
+'Lock a bill for the reading that began at p_began_at; one that began before another that recorded is refused.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_hold_bill.sql', 'repeatable', '58964fbb3e9f6e1c6ca6a39ab6b2c06d3527d7f0a7b0b3ae41c09571bdc29152', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_hold_call.sql
 create or replace function forebay._hold_call(
     p_attempt forebay.task_attempts,
@@ -7580,6 +7941,77 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_known_line.sql
+create or replace function forebay._known_line(p_line forebay.cost_line)
+    returns setof forebay.cost_line
+    language sql
+    immutable
+    rows 1
+    security invoker
+as $function$
+-- A line of costs with null in place of the sums of which nothing is known.
+select
+    p_line.key, p_line.tasks, p_line.running_attempts, p_line.ended_attempts, p_line.measured_attempts, p_line.priced_attempts,
+    p_line.costed_attempts, p_line.provisional_attempts,
+    case when used.is_known then p_line.input_tokens end, case when used.is_known then p_line.output_tokens end,
+    case when used.is_known then p_line.cached_tokens end,
+    forebay._known_part(p_line.llm_usd, p_line.priced_attempts, of.attempts),
+    forebay._known_part(p_line.compute_usd, p_line.costed_attempts, of.attempts)
+from (select p_line.running_attempts + p_line.ended_attempts as attempts) as of
+cross join lateral (
+    select forebay._known_part(p_line.input_tokens + p_line.output_tokens, p_line.measured_attempts, of.attempts)
+        is not null as is_known
+) as used;
+$function$;
+
+comment on function forebay._known_line is 'A line of costs with null in place of the sums of which nothing is known.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_known_line.sql', 'repeatable', '1e3c9a86c5ced1aa51528da7e0d389a31bfbe26c9efab45fe7d5f318a0140bb3', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_known_llm.sql
+create or replace function forebay._known_llm(p_attempt forebay.task_attempts)
+    returns numeric
+    language sql
+    immutable
+    security invoker
+as $function$
+-- What is known of the cost of an attempt's calls: 0 where it made none, or none that cost; null where nothing is known.
+select coalesce(
+    p_attempt.cost_usd,
+    case when p_attempt.is_cost_known or (p_attempt.status = 'released' and p_attempt.used_calls = 0) then 0 end
+);
+$function$;
+
+comment on function forebay._known_llm is 'What is known of the cost of an attempt''s calls: 0 where it made none, or none that cost; null where nothing is known.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_known_llm.sql', 'repeatable', '1829ff03d8b93fdfe8cd4222fa2896f7fefc324df8591447f08b53da1184b4db', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_known_part.sql
+create or replace function forebay._known_part(p_sum numeric, p_known bigint, p_attempts bigint)
+    returns numeric
+    language sql
+    immutable
+    security invoker
+as $function$
+-- A sum over attempts, of which so many tell all of theirs; null, not 0, where there are attempts and nothing is known of any.
+--
+-- A sum that is not 0 is known in part, also where no attempt tells all of its own.
+select case when p_sum <> 0 or p_known > 0 or p_attempts = 0 then p_sum end;
+$function$;
+
+comment on function forebay._known_part is 'A sum over attempts, of which so many tell all of theirs; null, not 0, where there are attempts and nothing is known of any.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_known_part.sql', 'repeatable', '4609eaf85da5213f1fa37434f235d8d11f96491b28975264876a27d8711accf6', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_known_usd.sql
 create or replace function forebay._known_usd(p_usd numeric, p_priced_attempts bigint)
     returns numeric
@@ -8068,6 +8500,45 @@ $function$;
 comment on function forebay._lined_up is 'The task as it stands in line; where nobody weighs what it will use (p_learned is null), that is its estimate, a fifth of it output.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_lined_up.sql', 'repeatable', 'b13dc90e2418c9d6e14e6baf20a5b805a1fdb17ce77a383805f50c3acf59b1d6', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_llm_bases.sql
+create or replace function forebay._llm_bases(
+    p_from      timestamptz,
+    p_to        timestamptz,
+    p_statuses  text[],
+    p_agents    text[],
+    p_customers text[]
+)
+    returns setof forebay.cost_basis
+    language sql
+    stable
+    security invoker
+as $function$
+-- Where it is known from what the model calls of tasks cost: a row a call, and one an attempt that told of none.
+select
+    u.attempt_id, u.model, u.source,
+    case
+        when u.cost_usd is not null then 'reported'
+        when u.is_list_price then 'list_price'
+        when u.usd is not null then 'price'
+        else 'unknown'
+    end,
+    u.usd
+from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
+union all
+select a.attempt_id, null, null, case when a.finished_at is null then 'running' else 'unknown' end, null
+from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
+inner join forebay.task_attempts as a on a.task_id = t.task_id
+where not a.is_usage_known and not (a.status = 'released' and a.used_calls = 0)
+    and not exists (select from forebay.attempt_usage as u where u.attempt_id = a.attempt_id);
+$function$;
+
+comment on function forebay._llm_bases is 'Where it is known from what the model calls of tasks cost: a row a call, and one an attempt that told of none.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_llm_bases.sql', 'repeatable', 'e38ae05a72e80a2c99beaf86c2d998eb47e0a207fec7f2f05dbb44e4407b459a', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9952,14 +10423,17 @@ begin
             p_source, forebay._json_name(v_document, 'record_id', 500), forebay._json_integer(v_document, 'attempt_id'),
             forebay._json_number(v_document, 'usd'), forebay._json_number(v_document, 'seconds'),
             forebay._json_time(v_document, 'started_at'), forebay._json_time(v_document, 'ended_at'),
-            coalesce(forebay._json_boolean(v_document, 'is_final'), true), p_now,
+            coalesce(forebay._json_boolean(v_document, 'is_final'), true) and v_document ->> 'usd' is not null, p_now,
             forebay._json_name(v_document, 'product', 200)
         )::forebay.compute_usage;
-        if v_record.record_id is null or v_record.usd is null then
+        if v_record.record_id is null or not v_document ? 'usd' then
             raise exception '"record_id" and "usd" are required' using errcode = '22023';
         end if;
-        if (v_record.usd < 0 and p_source = 'local') or v_record.seconds < 0 then
-            raise exception '"seconds", and the "usd" of an estimate, must not be negative' using errcode = '22023';
+        if (coalesce(v_record.usd, -1) < 0 and p_source = 'local') or v_record.seconds < 0 then
+            raise exception '"seconds", and the "usd" of an estimate, must not be negative or unknown' using errcode = '22023';
+        end if;
+        if v_record.usd not between -1000000000 and 1000000000 then
+            raise exception '"usd" must be from -10^9 to 10^9' using errcode = '22023';
         end if;
         if v_record.product is not null and v_record.attempt_id is not null then
             raise exception 'what has a "product" is shared, and has no "attempt_id"' using errcode = '22023';
@@ -9986,7 +10460,7 @@ $function$;
 
 comment on function forebay._parse_records is 'The records that an array of documents holds; nothing is written.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_parse_records.sql', 'repeatable', '67c07d38cdf864ca25422bff9209770d2386d9fdaa646f8869cdd45907c4af76', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_parse_records.sql', 'repeatable', '9f577b582fa1c4d073cd27333844c303cecdeb697fc8e2f7ed4e84f979726d08', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -10553,6 +11027,34 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_priced.sql
+create or replace function forebay._priced(p_call forebay.attempt_usage, p_started_at timestamptz)
+    returns forebay.attempt_usage
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- A call of an attempt that started at p_started_at, with what it costs, and whether that is a list price.
+--
+-- That is its reported cost_usd, else by its model's price at its start, else list_usd; null where it has none of them.
+declare
+    v_call forebay.attempt_usage := p_call;
+begin
+    v_call.usd := coalesce(v_call.cost_usd, forebay._price_call(v_call, forebay._called_at(v_call, p_started_at)));
+    v_call.is_list_price := v_call.usd is null and v_call.list_usd is not null;
+    v_call.usd := coalesce(v_call.usd, v_call.list_usd);
+    return v_call;
+end;
+$function$;
+
+comment on function forebay._priced is 'A call of an attempt that started at p_started_at, with what it costs, and whether that is a list price.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_priced.sql', 'repeatable', '72425ba86d22ccd2c01df51ae08a770032d6243e4f50d641cdfbd2685aa70db2', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_projected_rooms.sql
 create or replace function forebay._projected_rooms(p_agent forebay.agents, p_now timestamptz)
     returns setof forebay.quota_room
@@ -10903,6 +11405,69 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_record_machines.sql
+create or replace function forebay._record_machines(p_records forebay.compute_usage[])
+    returns integer
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Record what machines cost, and bring their attempts up to date; the caller holds the source, of which all records are.
+--
+-- Returns  how many records were new, or had changed
+-- Writes   forebay.compute_usage, forebay.task_attempts, forebay.tasks
+-- Locks    tasks, by id, and attempts, by id
+declare
+    v_attempts bigint[];
+    v_changed  integer;
+begin
+    v_attempts := array(
+        select r.attempt_id from unnest(p_records) as r
+        union
+        select c.attempt_id
+        from unnest(p_records) as r
+        inner join forebay.compute_usage as c on c.source = r.source and c.record_id = r.record_id
+    );
+    perform forebay._lock_tasks(
+        array(select a.task_id from forebay.task_attempts as a where a.attempt_id = any(v_attempts)), v_attempts
+    );
+
+    with recorded as (
+        insert into forebay.compute_usage as c
+        select
+            r.source, r.record_id, a.attempt_id, r.usd, r.seconds, r.started_at, r.ended_at, r.is_final, r.recorded_at,
+            r.product
+        from unnest(p_records) as r
+        left join forebay.task_attempts as a on a.attempt_id = r.attempt_id
+        order by r.record_id collate "C"
+        on conflict (source, record_id) do update set
+            attempt_id = excluded.attempt_id, usd = excluded.usd, seconds = excluded.seconds,
+            started_at = excluded.started_at, ended_at = excluded.ended_at, is_final = excluded.is_final,
+            recorded_at = excluded.recorded_at, product = excluded.product
+        where (c.attempt_id, c.usd, c.seconds, c.started_at, c.ended_at, c.is_final, c.product)
+            is distinct from (
+                excluded.attempt_id, excluded.usd, excluded.seconds, excluded.started_at, excluded.ended_at,
+                excluded.is_final, excluded.product
+            )
+        returning 1
+    )
+    select count(*)::integer into v_changed from recorded;
+    if v_changed > 0 then
+        perform forebay._add_compute(v_attempts);
+    end if;
+    return v_changed;
+end;
+$function$;
+
+comment on function forebay._record_machines is
+'Record what machines cost, and bring their attempts up to date; the caller holds the source, of which all records are.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_record_machines.sql', 'repeatable', '9bc0d3474964622ca67d755aeeb7603a5b7566e62a9c229232e601f5b979dad1', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_record_usage.sql
 create or replace function forebay._record_usage(p_attempt forebay.task_attempts, p_call forebay.attempt_usage)
     returns forebay.attempt_usage
@@ -10913,7 +11478,7 @@ create or replace function forebay._record_usage(p_attempt forebay.task_attempts
 as $function$
 -- Record one call's usage, and return it as it is known now; null when it was neither new, nor filled what was unknown.
 --
--- It is priced as it is known then: by the reported cost_usd, else by its model's price at its start, else by list_usd.
+-- It is priced as it is known then.
 --
 -- Writes  forebay.attempt_usage
 declare
@@ -10953,7 +11518,9 @@ begin
         return null;
     end if;
     update forebay.attempt_usage as u
-    set usd = coalesce(u.cost_usd, forebay._price_call(u, forebay._called_at(u, p_attempt.started_at)), u.list_usd)
+    set (usd, is_list_price) = (
+        select priced.usd, priced.is_list_price from forebay._priced(u, p_attempt.started_at) as priced
+    )
     where u.attempt_id = p_attempt.attempt_id and u.source = p_call.source and u.call_id = p_call.call_id
     returning u.* into v_call;
     return v_call;
@@ -10962,7 +11529,7 @@ $function$;
 
 comment on function forebay._record_usage is 'Record one call''s usage, and return it as it is known now; null when it was neither new, nor filled what was unknown.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_record_usage.sql', 'repeatable', '01d075d330163bd07e43af9a4c646039cb713722c05048f0d010667dc376c9ed', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_record_usage.sql', 'repeatable', '63f20cb15978733ccdb134be63ee6c7450081012256affdc17fa0c554ffbd8ad', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -11652,6 +12219,33 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_require_dimension.sql
+create or replace function forebay._require_dimension(p_dimension text)
+    returns void
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Refuse what costs are not added up by.
+--
+-- Errors  22023  p_dimension is none of the seven, or null
+begin
+    if p_dimension is null
+        or p_dimension not in ('task', 'agent', 'customer', 'batch', 'model', 'day', 'try') then
+        raise exception 'nothing is added up by "%"', left(p_dimension, 60)
+            using errcode = '22023', hint = 'Dimensions: task, agent, customer, batch, model, day, try.';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_dimension is 'Refuse what costs are not added up by.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_dimension.sql', 'repeatable', 'c16a690265cbd1575131c291077e46087da4239a8c03bddf7073a36fa458256d', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_require_document.sql
 create or replace function forebay._require_document(p_document jsonb, p_name text, p_max_bytes integer)
     returns void
@@ -11893,6 +12487,31 @@ $function$;
 comment on function forebay._require_short_line is 'Refuse what was just enqueued when more tasks of the agent wait than may; those that are not due yet wait too.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_require_short_line.sql', 'repeatable', '9b7bb2b034d8125524a0f89ee522f8b7030bb834f79df88d19ea5935bcf54b80', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_source.sql
+create or replace function forebay._require_source(p_source text)
+    returns void
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Check that a source of compute costs has a name.
+--
+-- Errors  22023  it has not 1 to 200 characters
+begin
+    if p_source is null or char_length(p_source) not between 1 and 200 then
+        raise exception 'p_source must have 1 to 200 characters' using errcode = '22023';
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_source is 'Check that a source of compute costs has a name.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_source.sql', 'repeatable', '69f8ed6402752f113a2ef947377301a5d63d3e8253014db192390d5596dfbf18', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -13541,6 +14160,24 @@ comment on function forebay._trace_wait is
 'How long to wait for traces after p_looks in vain: 1 minute, then four times as long each; null: look no more.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_trace_wait.sql', 'repeatable', 'e504124bcafc3dd3e61ab4e1eeb2523a66da892604c461ebc9bcecd06fa87f45', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_try_key.sql
+create or replace function forebay._try_key(p_attempt_no integer, p_status_before text)
+    returns text
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Which kind of try an attempt is: first, or after_failed, after_lost and the like, by how the attempt before it ended.
+select case when p_attempt_no = 1 then 'first' else 'after_' || coalesce(p_status_before, 'unknown') end;
+$function$;
+
+comment on function forebay._try_key is 'Which kind of try an attempt is: first, or after_failed, after_lost and the like, by how the attempt before it ended.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_try_key.sql', 'repeatable', 'fc7d292ce898169a3fee5d5183b5250056de90339845d95524b294cbad6afe0b', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16320,6 +16957,81 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/operator/price_calls.sql
+create or replace function forebay.price_calls(
+    p_model            text,
+    p_after_attempt_id bigint default 0,
+    p_limit            integer default 1000,
+    p_reason           text default null,
+    p_actor            text default null
+)
+    returns setof bigint
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+    set plan_cache_mode = force_generic_plan
+    set enable_seqscan = off
+    set enable_hashjoin = off
+    set enable_mergejoin = off
+    set jit = off
+as $function$
+-- Price calls of a model that were made before their price was registered: those without a cost, or with a list price.
+--
+-- Each gets the price that held when it was made; what it cost is spent on that day. A cost that was reported, or that a
+-- registered price gave, stays. One call takes the attempts after p_after_attempt_id, by id: go on after the last of them.
+--
+-- Returns    the attempts that were priced, by id; fewer than p_limit: there are no others
+-- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.tasks, forebay.spend_entries,
+--            forebay.audit_log
+-- Locks      the tasks, then their attempts, by id
+-- Errors     22023  an argument is null, or p_limit is not from 1 to 10,000
+-- Called by  forebay_operator
+declare
+    v_attempts bigint[];
+begin
+    if p_model is null or p_after_attempt_id is null then
+        raise exception 'p_model and p_after_attempt_id must not be null' using errcode = '22023';
+    end if;
+    perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
+    v_attempts := array(
+        select distinct u.attempt_id
+        from forebay.attempt_usage as u
+        inner join forebay.task_attempts as a on a.attempt_id = u.attempt_id
+        where u.attempt_id > p_after_attempt_id and u.model = p_model and u.cost_usd is null
+            and (u.usd is null or u.is_list_price)
+            and forebay._price_call(u, forebay._called_at(u, a.started_at)) is not null
+        order by u.attempt_id
+        limit p_limit
+    );
+    perform forebay._lock_tasks(
+        array(select a.task_id from forebay.task_attempts as a where a.attempt_id = any(v_attempts)), v_attempts
+    );
+    update forebay.attempt_usage as u
+    set (usd, is_list_price) = (
+        select priced.usd, priced.is_list_price from forebay._priced(u, a.started_at) as priced
+    )
+    from forebay.task_attempts as a
+    where u.attempt_id = any(v_attempts) and a.attempt_id = u.attempt_id and u.model = p_model and u.cost_usd is null
+        and (u.usd is null or u.is_list_price);
+    perform forebay._spend(ids.attempt_id) from unnest(v_attempts) as ids (attempt_id);
+    if v_attempts <> '{}' then
+        perform forebay._audit(
+            'price_calls', null, null, p_reason, p_actor,
+            jsonb_build_object('model', p_model, 'attempts', cardinality(v_attempts))
+        );
+    end if;
+    return query select unnest(v_attempts);
+end;
+$function$;
+
+comment on function forebay.price_calls is 'Price calls of a model that were made before their price was registered: those without a cost, or with a list price.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/operator/price_calls.sql', 'repeatable', '628a0a29abfe456bef1422c3f46645f06e8183860dddbc433bb3bacdee096ded', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/operator/register_agent.sql
 create or replace function forebay.register_agent(
     p_agent                    text,
@@ -16492,7 +17204,7 @@ as $function$
 --
 -- Tokens are priced by the million. What is null is not paid for, but p_usd_per_m_cached: cached tokens then cost what input
 -- costs. Where ranges overlap, the later p_valid_from holds; the same one again replaces the price. A call is priced when it
--- is reported, or filled: those of before keep what they have.
+-- is reported, or filled: those of before keep what they have, and price_calls prices those that have nothing.
 --
 -- Writes     forebay.prices, forebay.audit_log
 -- Errors     22023  p_model is no name, a price is out of its range, all are null, or the range of time is none
@@ -16531,7 +17243,7 @@ $function$;
 
 comment on function forebay.register_price is 'Say what a model costs from p_valid_from (null: now) to p_valid_until (null: without end), in US dollars.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/register_price.sql', 'repeatable', '58489196b26dc6aaddbdf1e33e279b9fe5b5a0406e1cc1948df43cbf5a842452', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/register_price.sql', 'repeatable', '733e4b8837c07193e9e7acb0fcc64a76da8fc89b2b68e402015fc379629222d0', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16948,8 +17660,9 @@ as $function$
 -- each task of the range is read, for models its calls as well: that takes as long as there are many, so give a range. By
 -- model, the calls of the source that counts are added up, and the attempts are those that called it; compute_usd is null
 -- there. By try, a line says what first tries cost (first), and what those cost that came after an attempt that failed, was
--- lost, or ended otherwise (after_failed, after_lost, ...). Ask for one row more than are to be shown, to know whether there
--- are others.
+-- lost, or ended otherwise (after_failed, after_lost, ...). Sums are of what is known; where there are attempts and nothing is
+-- known of any, they are null. cost_sources says by the same keys where the figures are from. Ask for one row more than are
+-- to be shown, to know whether there are others.
 --
 -- Returns    at most p_limit rows, the dearest first; days from the latest on, tries from the first on. key null: no customer, batch or model
 -- Errors     22023  p_dimension is none of the seven, p_limit is not from 1 to 10,000, or a status does not exist
@@ -16959,55 +17672,43 @@ declare
     v_from timestamptz := coalesce(p_from, '-infinity');
     v_to   timestamptz := coalesce(p_to, 'infinity');
 begin
+    perform forebay._require_dimension(p_dimension);
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
     perform forebay._require_statuses(p_statuses);
     perform forebay._require_agents(p_agents);
     case p_dimension
         when 'agent', 'customer', 'day' then
-            return query select * from forebay._cost_in_rollups(p_dimension, v_from, v_to, p_statuses, p_agents, p_customers) as line
-            order by
-                case p_dimension when 'day' then line.key end desc nulls last,
-                line.llm_usd + line.compute_usd desc, line.key
+            return query select known.* from forebay._cost_in_rollups(p_dimension, v_from, v_to, p_statuses, p_agents, p_customers) as line
+            cross join lateral forebay._known_line(line) as known
+            order by case p_dimension when 'day' then line.key end desc nulls last, line.llm_usd + line.compute_usd desc, line.key
             limit p_limit;
         when 'task' then
-            return query
-            select
-                t.task_id::text, 1::bigint, t.ended_attempts::bigint, t.measured_attempts::bigint, t.priced_attempts::bigint,
-                t.costed_attempts::bigint, t.provisional_attempts::bigint, t.used_input_tokens, t.used_output_tokens,
-                t.used_cached_tokens, t.cost_usd, t.compute_usd
-            from forebay._matching_tasks(v_from, v_to, p_statuses, p_agents, p_customers) as t
-            order by t.cost_usd + t.compute_usd desc, t.task_id
+            return query select known.* from forebay._cost_of_each_task(v_from, v_to, p_statuses, p_agents, p_customers) as line
+            cross join lateral forebay._known_line(line) as known
+            order by line.llm_usd + line.compute_usd desc, line.key::bigint
             limit p_limit;
         when 'batch' then
-            return query
-            select
-                t.batch_id::text, count(*), sum(t.ended_attempts), sum(t.measured_attempts), sum(t.priced_attempts),
-                sum(t.costed_attempts), sum(t.provisional_attempts), sum(t.used_input_tokens)::bigint,
-                sum(t.used_output_tokens)::bigint, sum(t.used_cached_tokens)::bigint, sum(t.cost_usd), sum(t.compute_usd)
-            from forebay._matching_tasks(v_from, v_to, p_statuses, p_agents, p_customers) as t
-            group by t.batch_id
-            order by sum(t.cost_usd + t.compute_usd) desc, t.batch_id
+            return query select known.* from forebay._cost_of_batches(v_from, v_to, p_statuses, p_agents, p_customers) as line
+            cross join lateral forebay._known_line(line) as known
+            order by line.llm_usd + line.compute_usd desc, line.key::bigint
             limit p_limit;
         when 'model' then
-            return query
-            select * from forebay._cost_of_models(v_from, v_to, p_statuses, p_agents, p_customers) as line
+            return query select known.* from forebay._cost_of_models(v_from, v_to, p_statuses, p_agents, p_customers) as line
+            cross join lateral forebay._known_line(line) as known
             order by line.llm_usd desc, line.key
             limit p_limit;
         when 'try' then
-            return query
-            select * from forebay._cost_of_tries(v_from, v_to, p_statuses, p_agents, p_customers) as line
+            return query select known.* from forebay._cost_of_tries(v_from, v_to, p_statuses, p_agents, p_customers) as line
+            cross join lateral forebay._known_line(line) as known
             order by line.key <> 'first', line.llm_usd + line.compute_usd desc, line.key
             limit p_limit;
-        else
-            raise exception 'nothing is added up by "%"', left(p_dimension, 60)
-                using errcode = '22023', hint = 'Dimensions: task, agent, customer, batch, model, day, try.';
     end case;
 end;
 $function$;
 
 comment on function forebay.cost_by is 'Say what tasks cost by task, agent, customer, batch, model, day or try; p_from and p_to are half-open, on created_at.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/cost_by.sql', 'repeatable', 'f6ee4280ed377dd8245b9b9dc76f9b67c4dae393f9c1e7fc0a1e66081e3e457d', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/cost_by.sql', 'repeatable', '53b1326d009a266ded0ecf920720619b7bc82fc311fafdd2252d02b330e71a1b', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -17018,7 +17719,9 @@ create or replace function forebay.cost_sources(
     p_to        timestamptz default null,
     p_statuses  text[] default null,
     p_agents    text[] default null,
-    p_customers text[] default null
+    p_customers text[] default null,
+    p_dimension text default null,
+    p_keys      text[] default null
 )
     returns setof forebay.cost_source
     language plpgsql
@@ -17028,89 +17731,57 @@ create or replace function forebay.cost_sources(
     set plan_cache_mode = force_custom_plan
     set jit = off
 as $function$
--- Say where the figures of cost_summary come from: by source, and by how it knows; p_from and p_to as there.
+-- Say where the figures of cost_summary, or of cost_by, come from: by source, and by how it knows; p_from and p_to as there.
 --
 -- llm: source is agent or trace, whichever counts for an attempt; the basis of a call is reported (its cost was told with
 -- it), price (the registered price of its model), list_price (what MLflow makes of it, of a model without a registered
 -- price), or unknown. trace: the basis of an attempt is how far the search for its traces is: found, partial, awaited or
 -- missing. compute: source is that of the records, such as billing or
--- local; the basis of an attempt is final or provisional. Attempts without a cost have source null: running, awaited (its
--- bill may still come), or unknown; one whose run a bill should have told of by now, and has not, is not_attributable.
+-- local; the basis of an attempt is final, provisional, or unpriced: it used something of which no price is known, so that
+-- its cost is not. Attempts that no source tells of have source null: running, awaited (its bill may still come), or
+-- unknown; one whose run a bill should have told of by now, and has not, is not_attributable.
+-- p_dimension null is all together, as for cost_summary; p_keys (null: all) are keys of cost_by, '' of its null. By model
+-- there are calls alone.
 --
--- Returns    one row a part, source and basis, in that order; an attempt may be in several rows of llm
--- Errors     22023  a status does not exist
+-- Returns    one row a key, part, source and basis, in that order; an attempt may be in several rows of llm
+-- Errors     22023  a status does not exist, or p_dimension is neither null nor one of cost_by
 --            QF301  no such agent
 -- Called by  forebay_viewer
-declare
-    v_billed_until timestamptz;
 begin
     perform forebay._require_statuses(p_statuses);
     perform forebay._require_agents(p_agents);
-    select max(s.as_of) - (forebay._limits()).billing_latency into v_billed_until
-    from forebay.compute_sources as s
-    where s.source <> 'local';
+    perform forebay._require_dimension(coalesce(p_dimension, 'task'));
     return query
-    with attempts as (
-        select a.* from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
+    with bases as (
+        select 'llm' as part, b.* from forebay._llm_bases(p_from, p_to, p_statuses, p_agents, p_customers) as b
+        where p_dimension is distinct from 'model' or b.source is not null
+        union all
+        select 'trace', a.attempt_id, null, 'mlflow', forebay._trace_state(s), null
+        from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
         inner join forebay.task_attempts as a on a.task_id = t.task_id
-    ), calls as (
-        select
-            u.attempt_id, u.source, u.usd,
-            case
-                when u.cost_usd is not null then 'reported'
-                when u.usd = u.list_usd then 'list_price'
-                when u.usd is not null then 'price'
-                else 'unknown'
-            end as basis
-        from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
+        inner join forebay.attempt_traces as s on s.attempt_id = a.attempt_id
+        where p_dimension is distinct from 'model'
         union all
-        select a.attempt_id, null, null, case when a.finished_at is null then 'running' else 'unknown' end
-        from attempts as a
-        where not a.is_usage_known and not (a.status = 'released' and a.used_calls = 0)
-            and not exists (select from forebay.attempt_usage as u where u.attempt_id = a.attempt_id)
-    ), machines as (
-        select
-            a.compute_usd as usd,
-            case
-                when told.first_source = told.last_source then told.first_source
-                else forebay._compute_source(a.attempt_id)
-            end as source,
-            case
-                when a.compute_usd is not null then case when a.is_compute_final then 'final' else 'provisional' end
-                when a.finished_at is null then 'running'
-                when not forebay._is_external(a.launcher) or a.run_id is null then 'unknown'
-                when a.finished_at <= v_billed_until then 'not_attributable'
-                else 'awaited'
-            end as basis
-        from attempts as a
-        cross join lateral (
-            select min(u.source) as first_source, max(u.source) as last_source
-            from forebay.compute_usage as u
-            where u.attempt_id = a.attempt_id
-        ) as told
-    ), parts as (
-        select 'llm' as part, c.source, c.basis, count(distinct c.attempt_id) as attempts, sum(c.usd) as usd
-        from calls as c
-        group by c.source, c.basis
-        union all
-        select 'trace', 'mlflow', forebay._trace_state(t), count(*), null
-        from attempts as a
-        inner join forebay.attempt_traces as t on t.attempt_id = a.attempt_id
-        group by forebay._trace_state(t)
-        union all
-        select 'compute', m.source, m.basis, count(*), sum(m.usd)
-        from machines as m
-        group by m.source, m.basis
+        select 'compute', b.* from forebay._compute_bases(p_from, p_to, p_statuses, p_agents, p_customers) as b
+        where p_dimension is distinct from 'model'
+    ), keyed as (
+        select forebay._cost_key(p_dimension, t, a, b.model) as key, b.*
+        from bases as b
+        inner join forebay.task_attempts as a on a.attempt_id = b.attempt_id
+        inner join forebay.tasks as t on t.task_id = a.task_id
     )
-    select p.part, p.source, p.basis, p.attempts, p.usd
-    from parts as p
-    order by array_position(array['llm', 'trace', 'compute'], p.part), p.source, p.basis;
+    select k.key, k.part, k.source, k.basis, count(distinct k.attempt_id), sum(k.usd)
+    from keyed as k
+    where p_keys is null or coalesce(k.key, '') = any(p_keys)
+    group by k.key, k.part, k.source, k.basis
+    order by k.key nulls last, array_position(array['llm', 'trace', 'compute'], k.part), k.source, k.basis;
 end;
 $function$;
 
-comment on function forebay.cost_sources is 'Say where the figures of cost_summary come from: by source, and by how it knows; p_from and p_to as there.';
+comment on function forebay.cost_sources is
+'Say where the figures of cost_summary, or of cost_by, come from: by source, and by how it knows; p_from and p_to as there.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/cost_sources.sql', 'repeatable', 'bf99ac6ecc0e18a1270f111398f8f22206ce882241e133067877f28a7e8366f5', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/cost_sources.sql', 'repeatable', 'a8d135367b14a43d69d719ab1de25b630a9ba35a52f9c4e14f5368b7432e819b', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -17135,7 +17806,8 @@ as $function$
 --
 -- Calls (llm) and machines (compute) are told apart. A median is that of one task, of an even count the lower of the two in
 -- the middle, and at least 95 % are not above p95: over tasks that are over, and of which the cost of all attempts is known
--- (llm_tasks, compute_tasks; whole_tasks: of both). Everything is added up from the tasks of the range, so give a range.
+-- (llm_tasks, compute_tasks; whole_tasks: of both). Sums are of what is known, and null where there are attempts and nothing
+-- is known of any. Everything is added up from the tasks of the range, so give a range.
 --
 -- Returns    one row; is_final is true when every attempt has ended, and has a known cost that no source will change
 -- Errors     22023  a status does not exist
@@ -17148,13 +17820,14 @@ begin
     perform forebay._require_agents(p_agents);
     v_summary := forebay._cost_of_tasks(p_from, p_to, p_statuses, p_agents, p_customers);
     select
-        count(*) filter (where a.attempt_no = 1),
-        coalesce(sum(a.cost_usd) filter (where a.attempt_no = 1), 0),
-        coalesce(sum(a.compute_usd) filter (where a.attempt_no = 1), 0),
-        count(*) filter (where a.attempt_no > 1),
-        coalesce(sum(a.cost_usd) filter (where a.attempt_no > 1), 0),
-        coalesce(sum(a.compute_usd) filter (where a.attempt_no > 1), 0),
-        coalesce(sum(a.compute_usd) filter (where not a.is_compute_final), 0),
+        count(*) filter (where tries.is_first),
+        case when bool_or(tries.is_first) then sum(tries.llm_usd) filter (where tries.is_first) else 0 end,
+        case when bool_or(tries.is_first) then sum(a.compute_usd) filter (where tries.is_first) else 0 end,
+        count(*) filter (where not tries.is_first),
+        case when bool_or(not tries.is_first) then sum(tries.llm_usd) filter (where not tries.is_first) else 0 end,
+        case when bool_or(not tries.is_first) then sum(a.compute_usd) filter (where not tries.is_first) else 0 end,
+        case when count(*) = 0 or count(a.compute_usd) > 0
+            then coalesce(sum(a.compute_usd) filter (where not a.is_compute_final), 0) end,
         coalesce(bool_and(
             a.finished_at is not null and (a.is_cost_known or a.status = 'released' and a.used_calls = 0)
             and a.compute_usd is not null and a.is_compute_final
@@ -17163,7 +17836,8 @@ begin
         v_summary.first_tries, v_summary.first_llm_usd, v_summary.first_compute_usd, v_summary.retries,
         v_summary.retry_llm_usd, v_summary.retry_compute_usd, v_summary.provisional_usd, v_summary.is_final
     from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
-    inner join forebay.task_attempts as a on a.task_id = t.task_id;
+    inner join forebay.task_attempts as a on a.task_id = t.task_id
+    cross join lateral (select a.attempt_no = 1 as is_first, forebay._known_llm(a) as llm_usd) as tries;
     select coalesce(sum(u.pages), 0) into v_summary.pages
     from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
     where u.pages > 0;
@@ -17175,7 +17849,7 @@ $function$;
 comment on function forebay.cost_summary is
 'Say what tasks cost together and what a task costs, first tries and retries apart; p_from and p_to are half-open, on created_at.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/cost_summary.sql', 'repeatable', 'ccff8ee270ccfefb83c74141de69096f9d2c12a7b5c9eb356165454ee2095472', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/cost_summary.sql', 'repeatable', '35dbc1cd759fbd934607b45bd18366c9e472387a3243ecc24ddb98ddb9bc2708', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -17246,7 +17920,9 @@ as $function$
 -- Say what the tasks created from p_from until before p_to cost, by customer and agent: what is put on a bill.
 --
 -- A task counts in the month that it was created in, whenever it ran: no cost is in two months. Retries are attempts after
--- a task's first. The amounts are exact, and hold nothing twice; whoever rounds them says how.
+-- a task's first. The amounts are exact, and hold nothing twice; each is null where nothing was told of it, and so are the
+-- tokens. Whoever rounds them says how. llm_sources are such as "agent price" or "trace list_price", as cost_sources names
+-- source and basis; compute_sources such as billing, last read at compute_as_of.
 --
 -- Returns    one row a customer and agent, by customer (null, for none, is the last) and agent
 -- Errors     22023  p_from or p_to is null
@@ -17256,50 +17932,27 @@ begin
         raise exception 'p_from and p_to must be given' using errcode = '22023';
     end if;
     return query
-    with matching as materialized (
-        select t.* from forebay._matching_tasks(p_from, p_to, null, null, p_customers) as t
-    ), tasks as (
-        select
-            t.customer, t.agent, count(*) as tasks, sum(t.ended_attempts) as ended, sum(t.measured_attempts) as measured,
-            sum(t.priced_attempts) as priced, sum(t.costed_attempts) as costed, sum(t.provisional_attempts) as provisional,
-            sum(t.used_input_tokens)::bigint as input_tokens, sum(t.used_output_tokens)::bigint as output_tokens,
-            sum(t.used_cached_tokens)::bigint as cached_tokens
-        from matching as t
-        group by t.customer, t.agent
-    ), amounts as (
-        select
-            t.customer, t.agent,
-            sum(a.cost_usd) filter (where a.attempt_no = 1) as llm,
-            sum(a.cost_usd) filter (where a.attempt_no > 1) as retry_llm,
-            sum(a.compute_usd) filter (where a.attempt_no = 1 and a.is_compute_final) as compute,
-            sum(a.compute_usd) filter (where a.attempt_no > 1 and a.is_compute_final) as retry_compute,
-            sum(a.compute_usd) filter (where a.attempt_no = 1 and not a.is_compute_final) as provisional,
-            sum(a.compute_usd) filter (where a.attempt_no > 1 and not a.is_compute_final) as retry_provisional
-        from matching as t
-        inner join forebay.task_attempts as a on a.task_id = t.task_id
-        group by t.customer, t.agent
-    ), scans as (
-        select t.customer, t.agent, sum(u.pages) as pages
-        from forebay._counted_calls(p_from, p_to, null, null, p_customers) as u
-        inner join forebay.task_attempts as a on a.attempt_id = u.attempt_id
-        inner join matching as t on t.task_id = a.task_id
-        where u.pages > 0
-        group by t.customer, t.agent
-    )
     select
-        t.customer, t.agent, t.tasks, t.ended, t.measured, t.priced, t.costed, t.provisional, t.input_tokens,
-        t.output_tokens, t.cached_tokens, coalesce(s.pages, 0), coalesce(m.llm, 0), coalesce(m.retry_llm, 0),
-        coalesce(m.compute, 0), coalesce(m.retry_compute, 0), coalesce(m.provisional, 0), coalesce(m.retry_provisional, 0)
-    from tasks as t
-    left join amounts as m on m.agent = t.agent and m.customer is not distinct from t.customer
-    left join scans as s on s.agent = t.agent and s.customer is not distinct from t.customer
+        t.customer, t.agent, line.tasks, line.running_attempts, line.ended_attempts, coalesce(m.retries, 0),
+        line.measured_attempts, line.priced_attempts, line.costed_attempts, line.provisional_attempts,
+        line.input_tokens, line.output_tokens, line.cached_tokens, coalesce(p.pages, 0),
+        m.llm_usd, m.retry_llm_usd, m.compute_usd, m.retry_compute_usd, m.provisional_usd, m.retry_provisional_usd,
+        coalesce(s.llm_sources, '{}'), coalesce(s.compute_sources, '{}'), s.compute_as_of
+    from forebay._customer_tasks(p_from, p_to, p_customers) as t
+    cross join lateral forebay._known_line(t.line) as line
+    left join forebay._customer_amounts(p_from, p_to, p_customers) as m
+        on m.agent = t.agent and m.customer is not distinct from t.customer
+    left join forebay._customer_pages(p_from, p_to, p_customers) as p
+        on p.agent = t.agent and p.customer is not distinct from t.customer
+    left join forebay._customer_sources(p_from, p_to, p_customers) as s
+        on s.agent = t.agent and s.customer is not distinct from t.customer
     order by t.customer collate "C" nulls last, t.agent;
 end;
 $function$;
 
 comment on function forebay.customer_costs is 'Say what the tasks created from p_from until before p_to cost, by customer and agent: what is put on a bill.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/customer_costs.sql', 'repeatable', '135792f208c7ac9a99aab785622ea3c1589e4229910431dd9e81546f39051b17', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/customer_costs.sql', 'repeatable', '7924aed09a1b0223502f87ce9e35e40690a36ab416336681e56586e3c9763fd9', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -18042,24 +18695,27 @@ as $function$
 -- It is in no figure of a task, agent or customer. What models cost may be in it once more, where a bill tells of that:
 -- never add it to the cost of calls.
 --
--- Returns    one row a source and product, the dearest first
+-- Returns    one row a source and product, the dearest first, and last those of which something has no known price: usd is null
 -- Called by  forebay_viewer
 begin
     return query
-    select u.source, u.product, sum(u.usd), bool_and(u.is_final), min(u.started_at), max(u.ended_at)
+    select
+        u.source, u.product, case when bool_and(u.usd is not null) then sum(u.usd) end, bool_and(u.is_final),
+        min(u.started_at), max(u.ended_at), max(s.as_of)
     from forebay.compute_usage as u
+    left join forebay.compute_sources as s on s.source = u.source
     where u.product is not null
         and (p_from is null or u.started_at >= p_from)
         and (p_to is null or u.started_at < p_to)
     group by u.source, u.product
-    order by sum(u.usd) desc, u.product, u.source;
+    order by 3 desc nulls last, u.product, u.source;
 end;
 $function$;
 
 comment on function forebay.shared_costs is
 'Say what was paid for that no run has to itself, such as warehouses, apps and the database; p_from and p_to are half-open.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/shared_costs.sql', 'repeatable', '23a7a66880430e204a5d66ba11a76cd6a8470ed01c316d8568ef2a9af0d0ab76', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/shared_costs.sql', 'repeatable', 'ab4368b92e037ab5e4999c5aa78b479d548c9bfa5cfc5fb8df7a409bc321780b', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -18459,6 +19115,7 @@ begin
     select a.attempt_id, a.task_id, a.agent, a.launcher, a.run_id, a.started_at, a.finished_at
     from forebay.task_attempts as a
     where a.finished_at is not null and a.compute_usd is null
+        and not exists (select from forebay.compute_usage as u where u.attempt_id = a.attempt_id and u.usd is null)
     order by a.finished_at, a.attempt_id
     limit p_limit;
 end;
@@ -18466,7 +19123,7 @@ $function$;
 
 comment on function forebay.attempts_to_cost is 'List ended attempts whose machine no source has told the cost of, those that ended first before the others.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/attempts_to_cost.sql', 'repeatable', '5b9c55d98cda530d2cc8ba49c07a45bb2411b81068506562111e4ac8e76a00a8', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/attempts_to_cost.sql', 'repeatable', '134c3864ade519a8888ba5b70df83a99e1abcbdb5f520f5a6cb333aa61038764', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -18545,7 +19202,11 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/upkeep/begin_bill.sql
-create or replace function forebay.begin_bill(p_source text default 'billing', p_overlap interval default '3 days')
+create or replace function forebay.begin_bill(
+    p_source   text default 'billing',
+    p_overlap  interval default '3 days',
+    p_settings text default null
+)
     returns forebay.bill_reading
     language plpgsql
     stable
@@ -18554,19 +19215,20 @@ create or replace function forebay.begin_bill(p_source text default 'billing', p
 as $function$
 -- Say which rows of a bill are to be read: those that came since it was read last, and for p_overlap before.
 --
--- When it was never read, those since the first run that a launcher outside the driver started. Having recorded all of
--- them, call record_compute_usage with began_at as p_as_of; until then pass a time of before.
+-- When it was never read, or read last with other p_settings, those since the first run that a launcher outside the driver
+-- started. shared_days are those of which what is shared has no price, or is not final: they are read again as well, as are
+-- the runs of runs_to_bill. Record what all of them tell with record_bill, batch_size records at once, and then call end_bill,
+-- each with began_at: until then the next reading begins where this one did.
 --
 -- Returns    one row; day, in UTC, is null when there is no run that a bill may tell of
 -- Errors     22023  p_source has not 1 to 200 characters, or p_overlap is null or negative
 -- Called by  forebay_upkeep
 declare
     v_now     timestamptz := forebay._now();
+    v_limits  forebay.installation := forebay._limits();
     v_reading forebay.bill_reading;
 begin
-    if p_source is null or char_length(p_source) not between 1 and 200 then
-        raise exception 'p_source must have 1 to 200 characters' using errcode = '22023';
-    end if;
+    perform forebay._require_source(p_source);
     if p_overlap is null or p_overlap < interval '0' then
         raise exception 'p_overlap must not be negative' using errcode = '22023';
     end if;
@@ -18576,17 +19238,25 @@ begin
     v_reading.day := greatest(v_reading.day, (
         select forebay._utc_day(least(s.as_of, v_now) - p_overlap)
         from forebay.compute_sources as s
-        where s.source = p_source and v_reading.day is not null
+        where s.source = p_source and s.as_of is not null and s.settings is not distinct from p_settings
+            and v_reading.day is not null
     ));
     v_reading.began_at := v_now;
-    v_reading.settled_until := v_now - (forebay._limits()).billing_latency;
+    v_reading.settled_until := v_now - v_limits.billing_latency;
+    v_reading.shared_days := array(
+        select distinct forebay._utc_day(u.started_at)
+        from forebay.compute_usage as u
+        where u.source = p_source and u.product is not null and u.started_at is not null and not u.is_final
+        order by 1
+    );
+    v_reading.batch_size := v_limits.max_batch_size;
     return v_reading;
 end;
 $function$;
 
 comment on function forebay.begin_bill is 'Say which rows of a bill are to be read: those that came since it was read last, and for p_overlap before.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/begin_bill.sql', 'repeatable', 'fa4c50b41034179b2da3f571970b18303ff39534b8babfd1e6bb2b59d897ffe9', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/begin_bill.sql', 'repeatable', '553997a614a9e76ad40f24e8a9deeb85aebb5fbbca410fd32199329b308227cd', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -18749,6 +19419,45 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/upkeep/end_bill.sql
+create or replace function forebay.end_bill(
+    p_began_at timestamptz,
+    p_source   text default 'billing',
+    p_settings text default null
+)
+    returns void
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say that all of what begin_bill asked for is recorded: the next reading begins from there.
+--
+-- Returns    nothing
+-- Writes     forebay.compute_sources
+-- Locks      the source
+-- Errors     22023  p_began_at is null, p_source has not 1 to 200 characters, or p_settings not 1 to 1,000
+--            QF206  a later reading has recorded
+-- Called by  forebay_upkeep
+begin
+    if char_length(p_settings) not between 1 and 1000 then
+        raise exception 'p_settings must have 1 to 1000 characters' using errcode = '22023';
+    end if;
+    perform forebay._hold_bill(p_source, p_began_at);
+    update forebay.compute_sources as s
+    set as_of = greatest(case when s.as_of is not null then least(s.as_of, forebay._now()) end, s.read_at),
+        settings = p_settings
+    where s.source = p_source;
+end;
+$function$;
+
+comment on function forebay.end_bill is 'Say that all of what begin_bill asked for is recorded: the next reading begins from there.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/upkeep/end_bill.sql', 'repeatable', 'f0e07a2c1b20bf7f858ff23192b42027d39199f799720106e02d537f8585bfb6', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/upkeep/list_clones.sql
 create or replace function forebay.list_clones(p_mark text)
     returns setof forebay.clone
@@ -18896,6 +19605,54 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/upkeep/record_bill.sql
+create or replace function forebay.record_bill(
+    p_rows       jsonb,
+    p_began_at   timestamptz,
+    p_source     text default 'billing',
+    p_shared_day date default null
+)
+    returns integer
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Record what a reading of a bill tells, unless a later one has recorded; p_rows are as record_compute_usage takes them.
+--
+-- p_began_at is what begin_bill said. p_shared_day (null: none) is a day, in UTC, that p_rows tell what was shared of: what
+-- else was recorded of it as shared is withdrawn. Once all is recorded call end_bill.
+--
+-- Returns    how many records were new, had changed or were withdrawn
+-- Writes     forebay.compute_usage, forebay.compute_sources, forebay.task_attempts, forebay.tasks
+-- Locks      the source, then tasks, by id, and attempts, by id
+-- Errors     22023  p_rows, p_began_at or p_source is null, or a record is bad, or there twice, which is named by its ordinal; nothing is recorded then
+--            QF206  a later reading has recorded
+-- Called by  forebay_upkeep
+declare
+    v_records   forebay.compute_usage[];
+    v_begins    timestamptz := p_shared_day::timestamp at time zone 'UTC';
+    v_withdrawn integer;
+begin
+    perform forebay._hold_bill(p_source, p_began_at);
+    v_records := forebay._parse_records(p_rows, p_source, forebay._now());
+    delete from forebay.compute_usage as u
+    where u.source = p_source and u.product is not null
+        and u.started_at >= v_begins and u.started_at < v_begins + interval '24 hours'
+        and not exists (select from unnest(v_records) as r where r.record_id = u.record_id);
+    get diagnostics v_withdrawn = row_count;
+    return v_withdrawn + forebay._record_machines(v_records);
+end;
+$function$;
+
+comment on function forebay.record_bill is
+'Record what a reading of a bill tells, unless a later one has recorded; p_rows are as record_compute_usage takes them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/upkeep/record_bill.sql', 'repeatable', '5fa450bda23fa84bf638d899bf0e57e90b53844e8f93084c93b478f68d03bdce', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/upkeep/record_compute_usage.sql
 create or replace function forebay.record_compute_usage(
     p_rows   jsonb,
@@ -18912,7 +19669,8 @@ as $function$
 --
 -- p_rows is an array of objects: record_id (required, names the record at its source), usd (required), attempt_id, seconds,
 -- started_at, ended_at, is_final (true unless the source may still change it), product (what was paid for, of a cost that
--- no run has to itself). usd may be negative, as corrections of a bill are. Without an attempt, or with one that does not
+-- no run has to itself). usd may be negative, as corrections of a bill are, or null: something was used of which no price is
+-- known; the cost of its attempt is then unknown until another record of that id tells it. Without an attempt, or with one that does not
 -- exist, a record is kept and attributed to nothing. Several records of an attempt are added up, but only those of one source: what
 -- 'local' estimates gives way to any other. p_as_of (null: now) is as of when the source was read;
 -- a time to come is taken for now.
@@ -18923,60 +19681,22 @@ as $function$
 -- Errors     22023  an argument is null or of a wrong type, or a record is bad, or there twice, which is named by its ordinal; nothing is recorded then
 -- Called by  forebay_upkeep
 declare
-    v_now      timestamptz := forebay._now();
-    v_records  forebay.compute_usage[];
-    v_attempts bigint[];
-    v_changed  integer;
+    v_now     timestamptz := forebay._now();
+    v_records forebay.compute_usage[];
 begin
-    if p_source is null or char_length(p_source) not between 1 and 200 then
-        raise exception 'p_source must have 1 to 200 characters' using errcode = '22023';
-    end if;
+    perform forebay._require_source(p_source);
     v_records := forebay._parse_records(p_rows, p_source, v_now);
     insert into forebay.compute_sources as s (source, as_of)
     values (p_source, least(p_as_of, v_now))
-    on conflict (source) do update set as_of = greatest(least(s.as_of, forebay._now()), excluded.as_of);
-
-    v_attempts := array(
-        select r.attempt_id from unnest(v_records) as r
-        union
-        select c.attempt_id
-        from unnest(v_records) as r
-        inner join forebay.compute_usage as c on c.source = p_source and c.record_id = r.record_id
-    );
-    perform forebay._lock_tasks(
-        array(select a.task_id from forebay.task_attempts as a where a.attempt_id = any(v_attempts)), v_attempts
-    );
-
-    with recorded as (
-        insert into forebay.compute_usage as c
-        select
-            r.source, r.record_id, a.attempt_id, r.usd, r.seconds, r.started_at, r.ended_at, r.is_final, r.recorded_at,
-            r.product
-        from unnest(v_records) as r
-        left join forebay.task_attempts as a on a.attempt_id = r.attempt_id
-        order by r.record_id collate "C"
-        on conflict (source, record_id) do update set
-            attempt_id = excluded.attempt_id, usd = excluded.usd, seconds = excluded.seconds,
-            started_at = excluded.started_at, ended_at = excluded.ended_at, is_final = excluded.is_final,
-            recorded_at = excluded.recorded_at, product = excluded.product
-        where (c.attempt_id, c.usd, c.seconds, c.started_at, c.ended_at, c.is_final, c.product)
-            is distinct from (
-                excluded.attempt_id, excluded.usd, excluded.seconds, excluded.started_at, excluded.ended_at,
-                excluded.is_final, excluded.product
-            )
-        returning 1
-    )
-    select count(*)::integer into v_changed from recorded;
-    if v_changed > 0 then
-        perform forebay._add_compute(v_attempts);
-    end if;
-    return v_changed;
+    on conflict (source) do update
+    set as_of = greatest(case when s.as_of is not null then least(s.as_of, forebay._now()) end, excluded.as_of);
+    return forebay._record_machines(v_records);
 end;
 $function$;
 
 comment on function forebay.record_compute_usage is 'Record what machines cost, from a source such as a bill; the same record again replaces its numbers.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/record_compute_usage.sql', 'repeatable', 'ba48b538b8df078cdb33d125d354a628569c9d91d6b102c074e7cedb8e2f48a1', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/record_compute_usage.sql', 'repeatable', '7ac3b0a85c768537bdebdaba770b50fc709fa07970933ca948386f1e45e9ad5d', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19075,16 +19795,20 @@ create or replace function forebay.runs_to_bill(
     set plan_cache_mode = force_custom_plan
     set enable_seqscan = off
 as $function$
--- List runs that a bill may tell of: ours among p_run_ids, or (null) those of which it told before, and may still change.
+-- List runs that a bill may tell of: ours among p_run_ids, or (null) those of which it may tell more than it has.
 --
--- Only runs that a launcher outside the driver started. One that several attempts have recorded belongs to the latest of
+-- These are runs whose cost is not final, and those that were not settled when the bill was read last, and of which it told
+-- nothing: the rows of one whose id came to be known late have come before.
+-- What has no price is never final. Only runs that a launcher outside the driver started. One that several attempts have recorded belongs to the latest of
 -- them. Who has read its rows records all of them, those of before too.
 --
 -- Returns    at most p_limit rows, by attempt, after p_after_attempt_id
 -- Errors     22023  p_source or p_after_attempt_id is null, or p_limit is not from 1 to 10,000
 -- Called by  forebay_upkeep
 declare
-    v_settled_until timestamptz := forebay._now() - (forebay._limits()).billing_latency;
+    v_latency       interval := (forebay._limits()).billing_latency;
+    v_settled_until timestamptz := forebay._now() - v_latency;
+    v_read_until    timestamptz := (select s.as_of from forebay.compute_sources as s where s.source = p_source);
 begin
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
     if p_source is null or p_after_attempt_id is null then
@@ -19099,6 +19823,9 @@ begin
             or p_run_ids is null and a.run_id is not null and a.attempt_id in (
                 select u.attempt_id from forebay.compute_usage as u
                 where u.source = p_source and not u.is_final and u.attempt_id > p_after_attempt_id
+                union all
+                select untold.attempt_id from forebay.task_attempts as untold
+                where untold.compute_usd is null and untold.finished_at > v_read_until - v_latency
             )
         )
         and not exists (
@@ -19111,9 +19838,9 @@ end;
 $function$;
 
 comment on function forebay.runs_to_bill is
-'List runs that a bill may tell of: ours among p_run_ids, or (null) those of which it told before, and may still change.';
+'List runs that a bill may tell of: ours among p_run_ids, or (null) those of which it may tell more than it has.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/runs_to_bill.sql', 'repeatable', 'cb6ef26b4b003701140bcd5282d0c5648492b648693eeed63fc992939c0c3f63', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/runs_to_bill.sql', 'repeatable', 'd6b1e2a8e4cb7fa0deec49954ddd742097fc03d9a670d4b66d1fec176696fabc', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19595,7 +20322,7 @@ to forebay_agent;
 
 -- operator: defines agents, quotas, customers and prices, and acts on tasks and agents
 grant execute on function
-forebay.register_agent, forebay.register_quota, forebay.register_customer, forebay.register_price,
+forebay.register_agent, forebay.register_quota, forebay.register_customer, forebay.register_price, forebay.price_calls,
 forebay.pause_agent, forebay.resume_agent, forebay.lift_spend_cap, forebay.open_installation,
 forebay.cancel, forebay.retry, forebay.reprocess, forebay.reprioritize, forebay.annotate, forebay.act_on_matching
 to forebay_operator;
@@ -19620,7 +20347,7 @@ to forebay_reader;
 -- upkeep: what a timer calls
 grant execute on function
 forebay.sweep, forebay.attempts_to_cost, forebay.record_compute_usage,
-forebay.begin_bill, forebay.runs_to_bill,
+forebay.begin_bill, forebay.runs_to_bill, forebay.record_bill, forebay.end_bill,
 forebay.attempts_to_trace, forebay.record_traces,
 forebay.uploads_to_clean, forebay.uploads_cleaned,
 forebay.collect_announcements, forebay.announcement_sent,
@@ -19646,7 +20373,7 @@ begin
 end;
 $types$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('grants.sql', 'repeatable', '2d244ff4879de7db1fef6009ef9ceee5fb7d274726e865b73184615ca617094e', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('grants.sql', 'repeatable', '14143f331582b70b48e16c0c56d625707f471f039f8766c1557c45d3f36a8ee1', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
