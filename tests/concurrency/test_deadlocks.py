@@ -27,6 +27,7 @@ from forebay.errors import (
 
 SIZE = 24
 OWNER = "ann"
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 STATUSES = ("enqueued", "processing", "failed", "cancelled")
 CUSTOMERS = ("acme", "best", None)
 QUOTAS = {"a": ["one", "two"], "b": ["two", "one"]}  # crosswise
@@ -224,13 +225,24 @@ def usage(session: psycopg.Connection, crowd: Crowd) -> None:
     calls = [
         {
             "call_id": str(crowd.random.randrange(50)),
-            "model": "m",
+            "model": crowd.random.choice(("m", unpriced(crowd))),
             "input_tokens": 1,
             "output_tokens": 1,
         }
         for _ in range(5)
     ]
     report.report_usage(session, attempt_id=crowd.attempt(), usage=calls)
+
+
+def unpriced(crowd: Crowd) -> str:
+    """Return a model that may not have a price yet."""
+    return f"late {crowd.random.randrange(50)}"
+
+
+def price_calls(session: psycopg.Connection, crowd: Crowd) -> None:
+    model = unpriced(crowd)
+    operator.register_price(session, model=model, valid_from=LONG_AGO, usd_per_call=Decimal(1))
+    operator.price_calls(session, model=model)
 
 
 def finish_upload(session: psycopg.Connection, upload_id: uuid.UUID) -> None:
@@ -363,6 +375,7 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "register_price": lambda s, c: operator.register_price(
         s, model="m", usd_per_m_input=Decimal(c.random.randint(1, 9))
     ),
+    "price_calls": price_calls,
     "lift_spend_cap": lambda s, c: operator.lift_spend_cap(
         s, agent="a", extra_usd=Decimal(c.random.randint(1, 9))
     ),
