@@ -180,6 +180,8 @@ def test_every_line_says_where_its_figures_are_from(cli: Cli, spent: list[int]) 
     assert [(one["part"], one["basis"]) for one in model["sources"]] == [("llm", "price")]
     assert "agent price" in cli("cost", "by", "agent").out
     assert "billing" in cli("cost", "month", "2026-01").out
+    assert "0.1050 agent" in cli("task", spent[0]).out
+    assert "0.0040 billing" in cli("task", spent[0]).out
 
 
 def test_json_keeps_every_digit(cli: Cli, spent: list[int], db: psycopg.Connection) -> None:

@@ -16,6 +16,7 @@ select to_jsonb(shown) from (
         p_attempt.used_cached_tokens, p_attempt.used_calls, p_attempt.is_usage_known,
         forebay._usage_source(p_attempt.attempt_id) as usage_source, p_attempt.cost_usd,
         p_attempt.is_cost_known, p_attempt.compute_usd, p_attempt.is_compute_final,
+        forebay._compute_source(p_attempt.attempt_id) as compute_source,
         extract(epoch from p_attempt.held_up) as held_up_seconds,
         p_attempt.started_at, p_attempt.reported_at, p_attempt.finished_at,
         (

@@ -37,6 +37,17 @@ def _moment(name: str) -> Callable[[dict[str, str | None]], datetime | None]:
     return lambda row: datetime.fromisoformat(text) if (text := row[name]) else None
 
 
+def _cost(usd: str, source: str) -> Callable[[dict[str, Any]], str | None]:
+    """Return a column of what an attempt cost, and who says so; unknown is not zero."""
+
+    def told(row: dict[str, Any]) -> str | None:
+        if row[usd] is not None:
+            return f"{words.usd(Decimal(str(row[usd])))} {row[source] or ''}".rstrip()
+        return "unknown" if row["finished_at"] and row["status"] != "released" else None
+
+    return told
+
+
 SUMMARY: output.Columns = {
     "task": "task_id",
     "agent": "agent",
@@ -79,6 +90,8 @@ ATTEMPT: output.Columns = {
     "started": _moment("started_at"),
     "finished": _moment("finished_at"),
     "run": itemgetter("run_id"),
+    "LLM usd": _cost("cost_usd", "usage_source"),
+    "compute usd": _cost("compute_usd", "compute_source"),
     "error": lambda row: error_text(row["error"]),
 }
 ACT: output.Columns = {

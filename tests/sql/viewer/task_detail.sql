@@ -60,15 +60,17 @@ select given($$
     select forebay.report_usage(a.attempt_id, '[
         {"source": "trace", "call_id": "1", "input_tokens": 30, "output_tokens": 5},
         {"source": "trace", "call_id": "2", "input_tokens": 30, "output_tokens": 5}]')
-    from forebay.task_attempts as a where a.task_id = 7
+    from forebay.task_attempts as a where a.task_id = 7;
+    select forebay.record_compute_usage(jsonb_build_array(jsonb_build_object('record_id', '7', 'attempt_id', attempt_id, 'usd', 1)))
+    from forebay.task_attempts where task_id = 7
 $$);
 set local role forebay_viewer;
 select results_eq(
-    $$ select d.task_id, a ->> 'usage_source'
+    $$ select d.task_id, a ->> 'usage_source', a ->> 'compute_source'
        from (values (7), (1)) as ids (task_id) cross join forebay.task_detail(ids.task_id) as d
        cross join jsonb_array_elements(d.attempts) as a $$,
-    $$ values (7::bigint, 'trace'), (1, null) $$,
-    'of two sources of calls it names the one that counts'
+    $$ values (7::bigint, 'trace', 'local'), (1, null, null) $$,
+    'of two sources of calls it names the one that counts, and who says what the machine cost'
 );
 select throws_ok($$ select forebay.task_detail(999) $$, 'QF303', null, 'an unknown task has no detail');
 select throws_ok($$ select forebay.task_detail(null) $$, '22023', null, 'nor has none');
