@@ -3,7 +3,8 @@
 Amounts are known to many digits. Rounding each would make sums that do not add up, so a column is
 rounded as a whole: its total to the cent, and each amount to one of its two neighbouring cents,
 those with the largest remainders upwards. The order of equal remainders is that of the lines.
-Columns are rounded apart: in a line, total_usd may be a cent or two off LLM and compute together.
+Columns are rounded apart: where it must be, a line's total_usd is a cent or two off LLM and compute
+together.
 """
 
 from __future__ import annotations
@@ -113,8 +114,8 @@ def to_cents(amounts: Sequence[Amount], parts: Sequence[Amount] | None = None) -
 
     def goes_up(n: int) -> tuple[bool, Decimal]:
         part = parts[n] if parts else None
-        covers = part is not None and floors[n] < part <= floors[n] + CENT
-        return not (covers and exact[n] > floors[n]), floors[n] - exact[n]
+        covers = part is not None and floors[n] < part and floors[n] < exact[n]
+        return not covers, floors[n] - exact[n]
 
     for n in sorted(known, key=goes_up)[:missing]:
         floors[n] += CENT
@@ -136,14 +137,14 @@ def as_csv(lines: Iterable[Line]) -> Iterator[str]:
 def _customer_lines(month: str, costs: Sequence[CustomerCost]) -> list[Line]:
     provisional = to_cents([_provisional(one) for one in costs])
     retries = to_cents([_retries(one) for one in costs])
-    rounded = zip(
-        to_cents([_known(one, *_llm(one)) for one in costs]),
-        to_cents([_known(one, *_compute(one)) for one in costs], provisional),
-        to_cents([_known(one, *_llm(one), *_compute(one)) for one in costs], retries),
-        provisional,
-        retries,
-        strict=True,
-    )
+    llm = to_cents([_known(one, *_llm(one)) for one in costs])
+    compute = to_cents([_known(one, *_compute(one)) for one in costs], provisional)
+    parts = [
+        max((a or ZERO) + (b or ZERO), c or ZERO)
+        for a, b, c in zip(llm, compute, retries, strict=True)
+    ]
+    total = to_cents([_known(one, *_llm(one), *_compute(one)) for one in costs], parts)
+    rounded = zip(llm, compute, total, provisional, retries, strict=True)
     return [_customer_line(month, *each) for each in zip(costs, rounded, strict=True)]
 
 

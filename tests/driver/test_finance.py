@@ -139,6 +139,14 @@ def test_of_which_is_never_more_than_all() -> None:
     assert (first.provisional_usd, first.compute_usd, second.compute_usd) == (CENT, CENT, 0)
 
 
+def test_a_line_adds_up_across_where_it_can() -> None:
+    """Of a line's two cents the one is its total that its parts add up to."""
+    parts = (("0.338", "0.004"), ("0.304", "0.004"), ("1.005", "0.004"))
+    costs = [cost(llm_usd=llm, compute_usd=compute) for llm, compute in parts]
+    for line in month_lines("2026-11", costs, []):
+        assert line.total_usd == known(line.llm_usd) + known(line.compute_usd)
+
+
 def test_a_correction_leaves_what_is_provisional_as_it_is() -> None:
     """A bill takes 5 back for good, and 0.50 may change."""
     [line, _] = month_lines("2026-11", [cost(compute_usd="-5", provisional_usd="0.5")], [])
