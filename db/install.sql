@@ -36,7 +36,7 @@
 \set file functions/internal/_ahead_words.sql \set sha256 e26b2c777e025caf044e67e792bdca5a081d5fdff50d426a2eca0b097fe0a869 \ir install/apply.sql
 \set file functions/internal/_alias.sql \set sha256 d98ab7f3cdde44b06d0de0d4a8802de2fc62fb084f2992bd81a9886ea92b8df0 \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
-\set file functions/internal/_attempt_document.sql \set sha256 656b09de097ac41cfced82824ef3f93fb2e20419fc0f699b57e4196109f6d5c5 \ir install/apply.sql
+\set file functions/internal/_attempt_document.sql \set sha256 fcb8958019203b97edf880a154cabee46d8e68381b1ed5001bb266b28667bd03 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_batch_explanations.sql \set sha256 ec3e81411551aaa2d3d53bd16114f544b64dd0c56e6533cb2e5b90b073be0b66 \ir install/apply.sql

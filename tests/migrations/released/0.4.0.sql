@@ -3315,6 +3315,7 @@ select to_jsonb(shown) from (
         p_attempt.used_cached_tokens, p_attempt.used_calls, p_attempt.is_usage_known,
         forebay._usage_source(p_attempt.attempt_id) as usage_source, p_attempt.cost_usd,
         p_attempt.is_cost_known, p_attempt.compute_usd, p_attempt.is_compute_final,
+        forebay._compute_source(p_attempt.attempt_id) as compute_source,
         extract(epoch from p_attempt.held_up) as held_up_seconds,
         p_attempt.started_at, p_attempt.reported_at, p_attempt.finished_at,
         (
@@ -3326,7 +3327,7 @@ $function$;
 comment on function forebay._attempt_document is
 'An attempt as task_detail shows it: without its result, and without what its calls are waiting for.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_attempt_document.sql', 'repeatable', '656b09de097ac41cfced82824ef3f93fb2e20419fc0f699b57e4196109f6d5c5', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_attempt_document.sql', 'repeatable', 'fcb8958019203b97edf880a154cabee46d8e68381b1ed5001bb266b28667bd03', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
