@@ -60,7 +60,7 @@ forebay.attempts_to_trace, forebay.record_traces,
 forebay.uploads_to_clean, forebay.uploads_cleaned,
 forebay.collect_announcements, forebay.announcement_sent,
 forebay.prepare_branch, forebay.begin_branch, forebay.branch_state, forebay.mask_data,
-forebay.list_clones
+forebay.list_clones, forebay.was_prepared
 to forebay_upkeep;
 
 -- everybody: which release is installed, and what time it is there

@@ -49,6 +49,8 @@ def _install(*, host: str, port: int, user: str, dbname: str, **_: object) -> No
     with server.superuser(dbname) as conn:
         conn.execute(f"alter database {dbname} owner to {INSTALLER}")
     upgrade(server.dsn(INSTALLER, dbname))
+    with server.superuser(dbname) as conn:  # the clones of tests are to be originals
+        conn.execute("update forebay.installation set home = null")
 
 
 template = factories.postgresql_noproc(depends_on="server", dbname="forebay_test", load=[_install])

@@ -165,7 +165,7 @@ class TooManyMatchError(RefusedError):
 
 
 class NotABranchError(RefusedError):
-    """The database is no branch, or an open one: nothing in it is masked or begun unless forced."""
+    """The database is no branch, an open one or begun: it is not masked unless forced, nor begun."""
 
     sqlstate = "QF405"
 

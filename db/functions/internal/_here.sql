@@ -8,7 +8,7 @@ as $function$
 -- Which database of its cluster this is: its oid, which no clone has; and its branch of Lakebase, if the session says it.
 --
 -- A branch of Lakebase has the cluster's identifier and the oid of what it was made of. Connections of a lakebase: URL say
--- in forebay.branch where they lead; others say nothing, and nothing follows from that.
+-- in forebay.branch where they lead; others say nothing.
 begin
     return (
         select d.oid::text || coalesce(' ' || nullif(current_setting('forebay.branch', true), ''), '')

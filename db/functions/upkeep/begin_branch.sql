@@ -9,7 +9,7 @@ as $function$
 --
 -- Call it in a copy of what prepare_branch was called in, then mask_data until it is complete. Tasks that were running are
 -- back in line; their runs go on where they came from, and nothing here will ever stop them. Dispatchers and announcements are forgotten. What is
--- enqueued here gets ids that are far from those of the original, so that traces and bills never mix. Again in a branch that was begun it changes nothing.
+-- enqueued here gets ids that are far from those of the original, so that traces and bills never mix.
 --
 -- Returns    one row
 -- Writes     forebay.installation, forebay.agents, forebay.tasks, forebay.task_attempts, forebay.audit_log, and the
@@ -17,7 +17,7 @@ as $function$
 -- Locks      the installation, the agents, by name, then the tasks that run, by id, and their attempts
 -- Errors     22023  p_name is null, empty or longer than 200 characters
 --            42501  the login may not act as forebay_owner
---            QF405  this database is no copy of what prepare_branch was called in
+--            QF405  this database is no copy of what prepare_branch was called in, or somebody has begun it
 -- Called by  forebay_upkeep
 declare
     v_installation forebay.installation;
@@ -34,12 +34,12 @@ begin
             hint = 'Call forebay.prepare_branch in the original, make the copy, and call this in the copy.';
     end if;
     if v_state <> 'copy' then
-        return forebay.branch_state();
+        raise exception 'this database is the branch "%" already', v_installation.branch_name using errcode = 'QF405';
     end if;
 
     update forebay.installation as i
     set installation_id = gen_random_uuid(), system_identifier = forebay._cluster(), home = forebay._here(),
-        is_branch = true, opened_in = null, opened_home = null, branch_name = p_name,
+        prepared = '{}', is_branch = true, opened_in = null, opened_home = null, branch_name = p_name,
         branch_of = v_installation.installation_id, branched_at = forebay._now(),
         mask_step = null, mask_after = null, masked_at = null;
     perform forebay._pause(null, 'infinity', 'this is a branch', p_actor);

@@ -15,7 +15,7 @@ begin
         raise exception 'p_mark must not be empty' using errcode = '22023';
     end if;
     return query
-    select d.datname::text from pg_database as d
+    select d.datname::text, not d.datallowconn from pg_database as d
     where starts_with(d.datname::text, p_mark) and d.datname <> current_database()
     order by d.datname;
 end;

@@ -11,7 +11,8 @@ as $function$
 -- a customer, a person and a worker each get one made-up name everywhere. What stays: docs/operating.md. Each call is a
 -- transaction of at most p_limit rows a table, and goes on where the last one ended, whoever made it. After the last one the
 -- next call begins anew, and blanks what was written since. p_force: also in what is no branch, and in one that is open, where
--- claims that are held keep what they need. Vacuum afterwards: until then the old rows lie in the tables' files.
+-- claims that are held keep what they need. Afterwards vacuum (full, analyze): until then the old rows lie in the tables'
+-- files, and the commonest values in the planner's statistics.
 --
 -- Returns    one row: the part that it got to, null when everything is masked
 -- Writes     every table with such data
@@ -60,6 +61,9 @@ begin
         return (v_parts[v_step], false)::forebay.mask_state;
     end if;
     update forebay.installation as i set mask_step = null, mask_after = null, masked_at = forebay._now();
+    if not forebay._may_dispatch() then
+        perform forebay._forget_statistics();
+    end if;
     return (null, true)::forebay.mask_state;
 end;
 $function$;

@@ -13,17 +13,20 @@ as $function$
 --            42501  the login may not act as forebay_owner
 -- Called by  forebay_upkeep
 declare
-    v_id uuid;
+    v_id      uuid;
+    v_is_copy boolean;
+    v_is_open boolean;
 begin
     perform forebay._require_owner();
     if p_name is null or char_length(p_name) not between 1 and 200 then
         raise exception 'p_name must have 1 to 200 characters' using errcode = '22023';
     end if;
-    update forebay.installation as i set home = forebay._here()
-    where not forebay._is_copy(i) and (i.home is null or strpos(i.home, ' ') = 0);
-    update forebay.installation as i set opened_home = forebay._here()
-    where i.opened_in = forebay._cluster() and forebay._is_here(i.opened_home)
-        and (i.opened_home is null or strpos(i.opened_home, ' ') = 0);
+    select forebay._is_copy(i), forebay._may_dispatch() into v_is_copy, v_is_open from forebay.installation as i for no key update;
+    update forebay.installation as i
+    set home = case when v_is_copy then i.home else forebay._here() end,
+        opened_in = case when v_is_copy then i.opened_in end,
+        opened_home = case when v_is_copy and v_is_open then forebay._here() when v_is_copy then i.opened_home end,
+        prepared = case when p_name = any(i.prepared) then i.prepared else i.prepared || p_name end;
     perform forebay._audit('create_branch', null, null, null, p_actor, jsonb_build_object('name', p_name));
     select i.installation_id into v_id from forebay.installation as i;
     return v_id;

@@ -7,6 +7,7 @@ drop table forebay.masked_names;
 alter table forebay.installation
 drop column home,
 drop column opened_home,
+drop column prepared,
 drop column branch_name,
 drop column branch_of,
 drop column branched_at,

@@ -39,6 +39,7 @@ __all__ = [
     "sweep",
     "uploads_cleaned",
     "uploads_to_clean",
+    "was_prepared",
 ]
 
 
@@ -190,10 +191,10 @@ def prepare_branch(connection: AnyConnection, *, name: str, actor: str | None = 
 
 @stored
 def begin_branch(connection: AnyConnection, *, name: str, actor: str | None = None) -> BranchState:
-    """Make a copy a branch of its own; one that was begun stays as it is.
+    """Make a copy a branch of its own, with its agents paused and its runs left to the original.
 
-    Its agents are paused, and what was running goes on only where it came from. Raises
-    NotABranchError in what is no copy.
+    Raises NotABranchError in what is no copy, and where somebody has begun it: of two who made one
+    copy it is the branch of the one whose call returns.
     """
 
 
@@ -215,3 +216,8 @@ def mask_data(
 @stored
 def list_clones(connection: AnyConnection, *, mark: str) -> list[Clone]:
     """Return the databases of this server whose names begin so, by name."""
+
+
+@stored
+def was_prepared(connection: AnyConnection, *, name: str) -> bool:
+    """Return whether `prepare_branch` was ever told this name here."""

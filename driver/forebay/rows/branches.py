@@ -13,6 +13,7 @@ class BranchState:
     """The row of `branch_state` and `begin_branch`.
 
     A copy was not begun as a branch; an unfinished one is not masked; a closed one starts nothing.
+    A copy that an operator opened to take over is an original.
     """
 
     installation_id: UUID
@@ -33,6 +34,7 @@ class MaskState:
 
 @dataclass(frozen=True, slots=True)
 class Clone:
-    """A row of `list_clones`: a database of the same server."""
+    """A row of `list_clones`: a database of the same server; nobody can connect to a shut one."""
 
     name: str
+    is_shut: bool

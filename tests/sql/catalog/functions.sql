@@ -80,7 +80,7 @@ select bag_eq(
         ('read_batch_outlook', 's'), ('read_batch_results', 's'), ('read_batch_tasks', 's'),
         ('read_batch_tasks_by_confidence', 's'), ('registered_agents', 's'), ('runs_to_bill', 's'),
         ('schema_version', 's'), ('shared_costs', 's'), ('table_sizes', 's'),
-        ('task_counts', 's'), ('task_detail', 's'), ('task_result', 's') $$,
+        ('task_counts', 's'), ('task_detail', 's'), ('task_result', 's'), ('was_prepared', 's') $$,
     'of the public ones those that only show are stable, and the others volatile'
 );
 select finish();

@@ -1,6 +1,6 @@
 -- begin_branch: a copy gets an identity of its own, starts nothing, and has no claim on what runs elsewhere.
 begin;
-select plan(22);
+select plan(24);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -60,14 +60,16 @@ select cmp_ok(
     (select forebay.enqueue('here', '{}')), '>=', 1000000000000, 'a new task has an id that the original will never give'
 );
 create temporary table before as select * from forebay.branch_state();
-select given($$ select forebay.begin_branch('other') $$);
-select results_eq(
-    $$ select * from forebay.branch_state() $$, $$ select * from before $$, 'once more it changes nothing'
-);
+select throws_ok($$ select forebay.begin_branch('other') $$, 'QF405', null, 'it is begun once');
+select results_eq($$ select * from forebay.branch_state() $$, $$ select * from before $$, 'by whoever came first');
 select given($$ select forebay.mask_data(), forebay.open_installation() $$);
 select is_empty($$ select forebay.runs_to_cancel('w') $$, 'not even an open branch cancels the original''s runs');
-select given($$ select forebay.begin_branch('other') $$);
-select is((forebay.branch_state()).branch_name, 'fix', 'nor does it close an open one');
+select throws_ok($$ select forebay.begin_branch('other') $$, 'QF405', null, 'nor is one that is open begun');
+select given($$
+    update forebay.installation set is_branch = false, branch_name = null, opened_in = null, opened_home = null, system_identifier = 1;
+    select forebay.open_installation('the old server is gone')
+$$);
+select throws_ok($$ select forebay.begin_branch('other') $$, 'QF405', null, 'nor a restored copy that took over');
 select throws_ok($$ select forebay.begin_branch('') $$, '22023', null, 'a branch has a name');
 select throws_ok($$ select forebay.begin_branch(null) $$, '22023', null, 'which is not null');
 select only_callable_by('{upkeep}', $$ select forebay.begin_branch('fix') $$);

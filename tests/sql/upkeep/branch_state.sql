@@ -1,6 +1,6 @@
 -- branch_state: what a database is, from the original to a branch that was opened.
 begin;
-select plan(8);
+select plan(12);
 select stop_clock();
 set local role forebay_upkeep;
 select results_eq(
@@ -29,6 +29,14 @@ select given($$ select forebay.open_installation() $$);
 select is((forebay.branch_state()).state, 'open', 'an operator opens it');
 select given($$ update forebay.installation set home = '1', opened_home = '1' $$);
 select is((forebay.branch_state()).state, 'copy', 'and a copy of that is not open');
+select given($$ update forebay.installation set branch_name = null, opened_home = null, opened_in = null, home = null $$);
+select is((forebay.branch_state()).state, 'copy', 'one that an operator marked as a copy is no branch');
+select given($$ update forebay.installation set prepared = '{}'; select forebay.open_installation() $$);
+select is((forebay.branch_state()).state, 'original', 'one that took over is an original');
+select given($$ select forebay.prepare_branch('fix') $$);
+select is((forebay.branch_state()).state, 'original', 'and stays one when a branch is made of it');
+select given($$ update forebay.installation set opened_home = '1' $$);
+select is((forebay.branch_state()).state, 'copy', 'which is a copy');
 select only_callable_by('{upkeep}', $$ select forebay.branch_state() $$);
 select finish();
 rollback;

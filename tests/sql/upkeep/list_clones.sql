@@ -3,7 +3,8 @@ begin;
 select plan(6);
 set local role forebay_upkeep;
 select results_eq(
-    $$ select name from forebay.list_clones('template') $$, $$ values ('template0'), ('template1') $$, 'all that do, by name'
+    $$ select * from forebay.list_clones('template') $$, $$ values ('template0', true), ('template1', false) $$,
+    'all that do, by name, and which of them are shut'
 );
 select is_empty($$ select forebay.list_clones('TEMPLATE%') $$, 'to the letter');
 select is_empty($$ select forebay.list_clones(current_database()) $$, 'this one is not beside itself');

@@ -1,11 +1,12 @@
 -- mask_data: step by step everything is blanked for good, in a branch, and elsewhere only by force.
 begin;
-select plan(27);
+select plan(28);
 select stop_clock();
 set local role forebay_owner;
 select given($$
     select forebay.register_agent('a');
     select forebay.open_batch('Smith', 'Acme', 'ann', '{"of": "Smith"}');
+    select forebay.register_customer('customer 0123456789ab', 9);
     select forebay.enqueue('a', '{"of": "Smith"}', p_batch_id => 11, p_idempotency_key => 'Smith') ;
     select forebay.enqueue('a', '{"of": "Smith"}', p_customer => c) from unnest(array['Acme', 'Best', 'Acme']) as c;
     select forebay.dequeue('w', p_batch_size => 3);
@@ -56,6 +57,9 @@ select results_eq(
 select is_empty(
     $$ select from forebay.uploads where name <> 'masked.pdf' or dropped_at is null or cleaned_at is null or document !~ '^masked/' $$,
     'no upload leads to a file'
+);
+select is_empty(
+    $$ select from forebay.customers where customer = 'customer 0123456789ab' $$, 'nor does one stay who is really called like a made-up name'
 );
 select is_empty($$ select from forebay.masked_names $$, 'nothing leads from a made-up name back');
 create temporary table before as select t.*, t.xmin as version from forebay.tasks as t;
