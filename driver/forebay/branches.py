@@ -6,19 +6,20 @@ What a copy is, and what it may do, the database decides; here are the steps, an
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Literal, Protocol
-from uuid import UUID
+from operator import attrgetter
+from typing import Any, Literal
 
 import psycopg
 
 from forebay import schema
 from forebay.calls import operator, upkeep
 from forebay.connecting import RETRY_EVERY
-from forebay.errors import BranchError, ConnectError, ForebayError
+from forebay.copies import Copies, Copy, copies_of
+from forebay.errors import BranchError, ConnectError, ForebayError, NotABranchError
 from forebay.pool import Database
 from forebay.rows import BranchState, BranchWord
 
@@ -26,32 +27,13 @@ OWNER = "owner"
 FIRST_SECONDS = 180
 """How long a new copy may take until it can be connected to."""
 
+OTHER_SCHEMAS = """
+select distinct n.nspname from pg_class as c inner join pg_namespace as n on n.oid = c.relnamespace
+where c.relkind in ('r', 'p', 'm') and n.nspname !~ '^(pg_.*|information_schema|forebay)$'
+order by 1
+"""
+
 Note = Callable[[str], None]
-
-
-class Copies(Protocol):
-    """Where copies of one database are made and removed; `name` is what people call one."""
-
-    def check(self, name: str, life: timedelta | None) -> None:
-        """Raise BranchError for a name or a life that no copy here can have; asks nobody."""
-
-    def make(self, name: str, life: timedelta | None) -> None:
-        """Copy the database as it is. Raises BranchError, and then has left no copy, or says so."""
-
-    def remove(self, name: str) -> None:
-        """Remove a copy with all that is in it, whoever is connected. Raises BranchError."""
-
-    def names(self) -> list[str]:
-        """Return the names of all that may be copies of the database."""
-
-    def url(self, name: str) -> str:
-        """Return what connects to a copy, with a password if that of the database has one."""
-
-    def shown(self, name: str) -> str:
-        """Return the same without a password."""
-
-    def is_surely_ours(self, name: str) -> bool:
-        """Tell whether it is known without a connection that it was copied from the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +59,6 @@ STATES: dict[BranchWord, Literal["unfinished", "closed", "open"]] = {
 }
 
 
-def copies_of(url: str) -> Copies:
-    """Return where the copies of a database are made: branches of Lakebase, else clones."""
-    from forebay.clones import Clones
-    from forebay.databricks.lakebase import ENDPOINT, Address, is_lakebase
-
-    if is_lakebase(url) and ENDPOINT.fullmatch(Address.read(url).place):
-        from forebay.databricks.branches import LakebaseBranches
-
-        return LakebaseBranches(url)
-    return Clones(url)
-
-
 class Branches:
     """The branches of one database."""
 
@@ -109,29 +79,45 @@ class Branches:
         """
         self._copies.check(name, life)
         with _connection(self._url) as conn:
+            if self._found(name, conn):
+                raise _taken(name)
             upkeep.prepare_branch(conn, name=name, actor=actor)
         note("copying the database")
-        self._copies.make(name, life)
+        copy = self._copies.make(name, life)
         try:
             with _connection(self._copies.url(name), FIRST_SECONDS) as conn:
-                state = _finish(conn, name, actor, note)
+                _begin(conn, name, actor)
+                copy = replace(copy, is_ours=True)
+                state = _finish(conn, self._copies.cleaning, note)
             return self._as_branch(name, state)
+        except _BegunByAnotherError:
+            raise _taken(name) from None
         except BaseException as error:
-            self._take_back(name, error)
+            self._take_back(copy, error)
+            if isinstance(error, psycopg.OperationalError):
+                raise BranchError(f"The branch {name!r} was not made: {_first(error)}") from error
             raise
 
     def all(self) -> list[Branch]:
         """Return all branches by name. Each is connected to, which wakes one of Lakebase."""
-        source = self._source()
-        found = (self._look(name, source) for name in sorted(self._copies.names()))
+        with _connection(self._url) as conn:
+            copies = sorted(self._copies.found(conn), key=attrgetter("name"))
+            found = [self._look(copy, conn) for copy in copies]
         return [branch for branch in found if branch]
 
     def get(self, name: str) -> Branch:
         """Return the branch of that name. Raises BranchError if there is none."""
-        found = self._look(name, self._source()) if name in self._copies.names() else None
-        if found is None:
-            raise BranchError(f"There is no branch {name!r} of this database.")
-        return found
+        with _connection(self._url) as conn:
+            copy = self._found(name, conn)
+            if copy and (branch := self._look(copy, conn)):
+                return branch
+            here = upkeep.branch_state(conn)
+        if here.branch_name == name and here.state in ("unfinished", "closed", "open"):
+            raise BranchError(
+                f"This database is the branch {name!r} itself: ask what it was made of, with"
+                " that one's FOREBAY_DATABASE_URL."
+            )
+        raise BranchError(f"There is no branch {name!r} of this database.")
 
     def open(self, name: str, *, reason: str | None = None, actor: str | None = None) -> Branch:
         """Let a branch dispatch. Raises BranchError for one that is not finished."""
@@ -146,29 +132,50 @@ class Branches:
             return self._as_branch(name, upkeep.branch_state(conn))
 
     def delete(self, name: str) -> None:
-        """Remove a branch. Raises BranchError for what is none, or may be none."""
+        """Remove a branch, whoever is connected. Raises BranchError for what is none, or may be
+        none, and for one of which there are branches.
+        """
         branch = self.get(name)
-        if branch.state == "unknown" and not self._copies.is_surely_ours(name):
+        if branch.state == "unknown" and not self._is_surely_ours(name):
             raise BranchError(
                 f"{name!r} cannot be asked whether it is a branch, so it was not deleted:"
                 f" {branch.said}"
             )
-        self._copies.remove(name)
+        if branch.state in ("closed", "open") and (below := Branches(self._copies.url(name)).all()):
+            raise BranchError(
+                f"There are branches of the branch {name!r} ({', '.join(b.name for b in below)}):"
+                " delete them first, with its FOREBAY_DATABASE_URL."
+            )
+        self._copies.remove(Copy(name))
 
-    def _source(self) -> UUID:
+    def _found(self, name: str, source: psycopg.Connection[Any]) -> Copy | None:
+        return next((copy for copy in self._copies.found(source) if copy.name == name), None)
+
+    def _is_surely_ours(self, name: str) -> bool:
         with _connection(self._url) as conn:
-            return upkeep.branch_state(conn).installation_id
+            return self._copies.finding_is_proof and upkeep.was_prepared(conn, name=name)
 
-    def _look(self, name: str, source: UUID) -> Branch | None:
-        """Return what is found under a name; None for what is no branch of the source."""
+    def _look(self, copy: Copy, source: psycopg.Connection[Any]) -> Branch | None:
+        """Return what a copy is; None for what is no branch of the source.
+
+        What nobody has begun is one if the source was to have one of that name: people copy it too.
+        """
+        is_prepared = upkeep.was_prepared(source, name=copy.name)
+        if copy.is_shut and is_prepared:
+            return Branch(copy.name, "unfinished", self._copies.shown(copy.name))
         try:
-            with _connection(self._copies.url(name)) as conn:
+            with _connection(self._copies.url(copy.name)) as conn:
                 state = upkeep.branch_state(conn)
         except (ForebayError, psycopg.Error) as error:
             said = " ".join(str(error).split())
-            return Branch(name, "unknown", self._copies.shown(name), said=said)
-        of = state.installation_id if state.state == "copy" else state.branch_of
-        return self._as_branch(name, state) if of == source else None
+            return Branch(copy.name, "unknown", self._copies.shown(copy.name), said=said)
+        here = upkeep.branch_state(source).installation_id
+        is_of_here = (
+            is_prepared and state.installation_id == here
+            if state.state == "copy"
+            else state.branch_of == here and state.state != "original"
+        )
+        return self._as_branch(copy.name, state) if is_of_here else None
 
     def _as_branch(self, name: str, state: BranchState) -> Branch:
         word = STATES[state.state]
@@ -182,29 +189,55 @@ class Branches:
             state.masked_at if is_begun else None,
         )
 
-    def _take_back(self, name: str, error: BaseException) -> None:
-        """Remove a copy that is not finished; raise BranchError if that fails too."""
+    def _take_back(self, copy: Copy, error: BaseException) -> None:
+        """Remove a copy that is not finished; raise BranchError if that fails or may not be."""
+        left = "it may have been made by somebody else, who has to begin it"
         try:
-            self._copies.remove(name)
-        except Exception as left:
-            raise BranchError(
-                f"The branch {name!r} is NOT masked ({_first(error)}), and it could not be removed"
-                f" ({_first(left)}): delete it with forebay branch delete."
-            ) from error
+            if copy.is_ours:
+                return self._copies.remove(copy)
+        except Exception as failed:
+            left = f"it could not be removed ({_first(failed)})"
+        raise BranchError(
+            f"The branch {copy.name!r} is NOT masked ({_first(error)}), and {left}: delete it with"
+            " forebay branch delete."
+        ) from error
 
 
-def _finish(conn: psycopg.Connection[Any], name: str, actor: str | None, note: Note) -> BranchState:
-    """Make a copy a branch, mask it, and rid its tables of what was there before."""
-    upkeep.begin_branch(conn, name=name, actor=actor)
+class _BegunByAnotherError(BranchError):
+    """Somebody else has begun the branch: it is theirs."""
+
+
+def _taken(name: str) -> BranchError:
+    return BranchError(
+        f"There is a branch or another copy of that name ({name!r}): delete it, or take another"
+        " name."
+    )
+
+
+def _begin(conn: psycopg.Connection[Any], name: str, actor: str | None) -> None:
+    try:
+        upkeep.begin_branch(conn, name=name, actor=actor)
+    except NotABranchError as error:
+        if upkeep.branch_state(conn).state == "original":
+            raise
+        raise _BegunByAnotherError(str(error)) from error
+
+
+def _finish(conn: psycopg.Connection[Any], cleaning: Sequence[str], note: Note) -> BranchState:
+    """Mask a branch, and rid its tables of what was there before."""
     part = None
     while not (masked := upkeep.mask_data(conn)).is_complete:
         if masked.part != part:
             part = masked.part
             note(f"masking {part}")
-    note("removing the old rows")
+    note("removing what the masked rows were before from the tables' files")
+    state = upkeep.branch_state(conn)
+    if others := [name for (name,) in conn.execute(OTHER_SCHEMAS).fetchall()]:
+        note(f"not Forebay's, and so as they were: the tables of schema {', '.join(others)}")
     conn.add_notice_handler(lambda _: None)  # catalogs that are not ours are skipped
-    conn.execute("vacuum (analyze)")
-    return upkeep.branch_state(conn)
+    for statement in cleaning:
+        conn.execute(statement.encode())
+    return state
 
 
 @contextmanager

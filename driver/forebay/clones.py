@@ -13,6 +13,7 @@ from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from forebay.calls import upkeep
+from forebay.copies import Copy
 from forebay.databricks.lakebase import is_lakebase
 from forebay.errors import BranchError
 from forebay.pool import Database
@@ -20,10 +21,20 @@ from forebay.pool import Database
 MARK = "_branch_"
 LONGEST = 63  # bytes of a name in Postgres
 MAINTENANCE = ("postgres", "template1")
+SECRETS = ("password", "secret")
+CREATE = sql.SQL("create database {} template {} allow_connections false")
+DROP = sql.SQL("drop database {} with (force)")
 
 
 class Clones:
     """Clones of the database of a URL. One is called like it, then _branch_, then its name."""
+
+    finding_is_proof = False  # whoever makes a database may call it so
+    cleaning: tuple[str, ...] = (
+        "vacuum (full, analyze)",
+        "set role none",  # who made the clone owns it
+        "vacuum (full) pg_catalog.pg_statistic",
+    )
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -48,33 +59,39 @@ class Clones:
                 f" has {LONGEST} bytes at most."
             )
 
-    def make(self, name: str, life: timedelta | None) -> None:
+    def make(self, name: str, life: timedelta | None) -> Copy:
+        """Make it shut, as its first moment is open to everybody; then let in its owner alone."""
         clone, source = map(sql.Identifier, (self._clone(name), self.source))
-        create = sql.SQL("create database {} template {}").format(clone, source)
         with self._maintenance() as conn:
             try:
-                conn.execute(create)
+                conn.execute(CREATE.format(clone, source))
             except psycopg.Error as error:
                 raise BranchError(self._sentence(error, conn.info.user)) from error
             try:
                 conn.execute(sql.SQL("revoke connect on database {} from public").format(clone))
+                conn.execute(sql.SQL("alter database {} allow_connections true").format(clone))
+                return Copy(name, identity=_oid(conn, self._clone(name)))
             except BaseException:
                 with suppress(psycopg.Error):
-                    conn.execute(sql.SQL("drop database {} with (force)").format(clone))
+                    conn.execute(DROP.format(clone))
                 raise
 
-    def remove(self, name: str) -> None:
-        drop = sql.SQL("drop database {} with (force)").format(sql.Identifier(self._clone(name)))
+    def remove(self, copy: Copy) -> None:
+        clone = self._clone(copy.name)
         with self._maintenance() as conn:
+            if copy.identity is not None and _oid(conn, clone) != copy.identity:
+                return
             try:
-                conn.execute(drop)
+                conn.execute(DROP.format(sql.Identifier(clone)))
+            except errors.InvalidCatalogName:
+                return
             except psycopg.Error as error:
-                raise BranchError(f"{self._clone(name)!r} was not dropped: {error}") from error
+                raise BranchError(f"{clone!r} was not dropped: {error}") from error
 
-    def names(self) -> list[str]:
-        with Database(self._url, application_name="forebay branch", role="owner").connect() as conn:
-            found = upkeep.list_clones(conn, mark=self.source + MARK)
-        return [each.name.removeprefix(self.source + MARK) for each in found]
+    def found(self, source: psycopg.Connection[Any]) -> list[Copy]:
+        mark = source.info.dbname + MARK
+        found = upkeep.list_clones(source, mark=mark)
+        return [Copy(each.name.removeprefix(mark), each.is_shut) for each in found]
 
     def url(self, name: str) -> str:
         return with_dbname(self._url, self._clone(name))
@@ -83,11 +100,8 @@ class Clones:
         url = self.url(name)
         if is_lakebase(url):
             return url
-        given = {k: v for k, v in conninfo_to_dict(url).items() if not k.endswith("password")}
+        given = {k: v for k, v in conninfo_to_dict(url).items() if not k.endswith(SECRETS)}
         return make_conninfo("", **given)
-
-    def is_surely_ours(self, name: str) -> bool:
-        return False  # a name proves nothing
 
     def _clone(self, name: str) -> str:
         return f"{self.source}{MARK}{name}"
@@ -110,7 +124,7 @@ class Clones:
                     " for itself, so stop what is connected to it (forebay run, the web apps), and"
                     " start it again afterwards."
                 )
-            case errors.DuplicateDatabase():
+            case errors.DuplicateDatabase() | errors.UniqueViolation():  # two at once
                 return (
                     f"There is a database of that name ({said}): delete it, or take another name."
                 )
@@ -120,6 +134,11 @@ class Clones:
                     f" {self.source!r} and to have createdb, or be a superuser."
                 )
         return f"The database was not cloned: {said}. {detail or ''}".strip()
+
+
+def _oid(conn: psycopg.Connection[Any], dbname: str) -> str | None:
+    row = conn.execute("select oid::text from pg_database where datname = %s", [dbname]).fetchone()
+    return row[0] if row else None
 
 
 def with_dbname(url: str, dbname: str) -> str:

@@ -165,7 +165,7 @@ class TooManyMatchError(RefusedError):
 
 
 class NotABranchError(RefusedError):
-    """The database is no branch, an open one or begun: it is not masked unless forced, nor begun."""
+    """The database is no branch, or open: it is masked by force only; or one that was begun."""
 
     sqlstate = "QF405"
 

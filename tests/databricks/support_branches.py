@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -100,6 +103,24 @@ def _report(database: Database) -> None:
     event = {"type": "task.completed", "data": {"task_id": 1, "attempt_id": 1, "result": {}}}
     with database.connect() as conn:
         agent.callback(conn, event=event)
+
+
+def killed_after(step: str, source: str) -> None:
+    """Make a branch called fix in a process that is killed after one step."""
+    killed = subprocess.run(
+        [sys.executable, "-m", "databricks.support_killed_branch", source, step],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
+    assert killed.returncode == -9, killed.stderr
+
+
+def databases(server: TestServer) -> set[str]:
+    """Return the names of all databases."""
+    with server.superuser() as conn:
+        return {name for (name,) in conn.execute("select datname from pg_database").fetchall()}
 
 
 def runs(url: str) -> list[tuple[Any, ...]]:

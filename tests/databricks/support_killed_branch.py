@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import psycopg
+from psycopg import sql
 
 from forebay.branches import Branches
 from forebay.calls import upkeep
@@ -28,13 +29,15 @@ def main(dsn: str, step: str) -> None:
     """Have the step be the last one."""
     if step == "make":
         Clones.make = dying(Clones.make)  # type: ignore[method-assign]
-    elif step == "vacuum":
+    elif step in ("vacuum", "create database", "revoke connect"):
         real = psycopg.Connection.execute
 
         def execute(self: Any, query: Any, *args: Any, **named: Any) -> Any:
-            if query == "vacuum (analyze)":
+            text = query.as_string() if isinstance(query, sql.Composed) else str(query)
+            done = real(self, query, *args, **named)
+            if text.removeprefix("b'").startswith(step):
                 os.kill(os.getpid(), signal.SIGKILL)
-            return real(self, query, *args, **named)
+            return done
 
         psycopg.Connection.execute = execute  # type: ignore[method-assign]
     elif step == "mask_data":

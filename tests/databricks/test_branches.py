@@ -115,6 +115,17 @@ def test_nothing_of_the_secret_is_left(project: Project, server: TestServer) -> 
     assert SECRET in text_of(server.dsn(APP, DBNAME))
 
 
+def assert_closed(conn: psycopg.Connection) -> None:
+    """Have a copy refuse what a daemon does."""
+    for claim in (
+        lambda: worker.dequeue(conn, worker="w", agents=["fake"]),
+        lambda: worker.adopt(conn, worker="w", launchers=["lakeflow"]),
+    ):
+        with pytest.raises(InstallationClosedError):
+            claim()
+    assert worker.runs_to_cancel(conn, worker="w") == []
+
+
 def test_a_branch_with_the_identity_of_its_source_knows_itself_by_its_url(
     project: Project, server: TestServer
 ) -> None:
@@ -128,17 +139,12 @@ def test_a_branch_with_the_identity_of_its_source_knows_itself_by_its_url(
         oid = conn.execute("select oid from pg_database where datname = current_database()")
         same = "update forebay.installation set home = %s || ' ' || split_part(home, ' ', 2)"
         conn.execute(same, [str((oid.fetchone() or ("",))[0])])
-        assert upkeep.branch_state(conn).state == "original"  # to whom says nothing
+        assert upkeep.branch_state(conn).state == "copy"  # also to whom says nothing of a branch
+        assert_closed(conn)
     with Database(copies.url("fix"), role="owner").connect() as conn:
         assert upkeep.branch_state(conn).state == "copy"
     with Database(copies.url("fix")).connect() as conn:
-        for claim in (
-            lambda: worker.dequeue(conn, worker="w", agents=["fake"]),
-            lambda: worker.adopt(conn, worker="w", launchers=["lakeflow"]),
-        ):
-            with pytest.raises(InstallationClosedError):
-                claim()
-        assert worker.runs_to_cancel(conn, worker="w") == []
+        assert_closed(conn)
     with Database(copies.url("fix"), role="owner").connect() as conn:
         assert upkeep.begin_branch(conn, name="fix").state == "unfinished"
     with Database(project.lake.url).connect() as conn:
@@ -229,7 +235,7 @@ def test_only_our_branches_are_listed_and_deleted(project: Project) -> None:
 
 
 def test_a_branch_that_cannot_be_reached_can_be_deleted(project: Project) -> None:
-    """Its id and its source say that it is one: a half-made one may have no endpoint."""
+    """Its id, its source and the log say that it is one: a half-made one may have no endpoint."""
     project.area.has_endpoints = False
     LakebaseBranches(project.lake.url)._create(
         "fix", module.postgres.BranchSpec(no_expiry=True, source_branch=SOURCE)
@@ -238,6 +244,10 @@ def test_a_branch_that_cannot_be_reached_can_be_deleted(project: Project) -> Non
     (found,) = branches.all()
     assert found.state == "unknown"
     assert "no endpoint" in str(found.said)
+    with pytest.raises(BranchError, match="cannot be asked"):
+        branches.delete("fix")  # people may have made it by hand
+    with Database(project.lake.url, role="owner").connect() as conn:
+        upkeep.prepare_branch(conn, name="fix")
     branches.delete("fix")
     assert project.ids == ["production"]
 
@@ -269,7 +279,7 @@ def test_a_name_that_is_taken_stays_what_it_was(project: Project) -> None:
     """The second one is refused; the first one is neither masked again nor deleted."""
     branches = Branches(project.lake.url)
     branches.create("fix")
-    with pytest.raises(BranchError, match="There is a branch 'fix'"):
+    with pytest.raises(BranchError, match="of that name"):
         branches.create("fix")
     assert [each.state for each in branches.all()] == ["closed"]
 

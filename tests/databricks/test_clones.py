@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +16,8 @@ from databricks.support_branches import (
     SECRET,
     SOURCE,
     attack,
+    databases,
+    killed_after,
     named,
     runs,
     source_database,
@@ -28,6 +27,7 @@ from databricks.support_branches import (
 from forebay.branches import Branches
 from forebay.calls import operator, submitter, upkeep, worker
 from forebay.clones import Clones
+from forebay.copies import Copy
 from forebay.errors import BranchError, BranchUnfinishedError, InstallationClosedError
 from support.cli import Cli
 from support.daemon import install_fake_agents
@@ -53,12 +53,6 @@ def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, sou
 @pytest.fixture(autouse=True)
 def _fake_agents(monkeypatch: pytest.MonkeyPatch) -> None:
     install_fake_agents(monkeypatch)
-
-
-def databases(server: TestServer) -> set[str]:
-    """Return the names of all databases."""
-    with server.superuser() as conn:
-        return {name for (name,) in conn.execute("select datname from pg_database").fetchall()}
 
 
 def test_a_branch_is_masked_and_closed_and_the_original_as_it_was(source: str) -> None:
@@ -116,14 +110,7 @@ def test_a_creation_that_is_killed_leaves_what_is_called_unfinished(
     source: str, tmp_path: Path, step: str
 ) -> None:
     """It is listed so, cannot be opened, starts nothing, and can be deleted."""
-    killed = subprocess.run(
-        [sys.executable, "-m", "databricks.support_killed_branch", source, step],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
-        check=False,
-        capture_output=True,
-        timeout=60,
-    )
-    assert killed.returncode == -9, killed.stderr
+    killed_after(step, source)
     branches = Branches(source)
     (found,) = branches.all()
     assert found.name == "fix"
@@ -226,7 +213,7 @@ def test_a_branch_of_an_open_branch_is_closed(source: str, tmp_path: Path) -> No
         upkeep.prepare_branch(conn, name="b")
     copies.make("b", None)
     attack(copies.url("b"), tmp_path)
-    copies.remove("b")
+    copies.remove(Copy("b"))
     branch = second.create("b")
     assert branch.state == "closed"
     attack(branch.url, tmp_path)
@@ -283,8 +270,10 @@ def test_a_name_that_is_taken_is_refused_and_left_alone(source: str) -> None:
     """The branch that is there stays, finished as it was."""
     branches = Branches(source)
     branches.create("fix")
+    said: list[str] = []
     with pytest.raises(BranchError, match="of that name"):
-        branches.create("fix")
+        branches.create("fix", note=said.append)
+    assert said == []  # it looks before it begins
     assert [each.state for each in branches.all()] == ["closed"]
 
 
@@ -334,4 +323,4 @@ def test_creating_says_how_far_it_is(source: str) -> None:
     said: list[str] = []
     Branches(source).create("fix", note=said.append)
     assert said[0] == "copying the database"
-    assert said[-1] == "removing the old rows"
+    assert said[-1] == "removing what the masked rows were before from the tables' files"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import signal
 from datetime import timedelta
 from typing import Annotated
 
@@ -42,8 +44,11 @@ def create(
     """Copy the database, mask the copy, and then say how to connect to it; it starts nothing."""
     from forebay.branches import Branches
 
+    # Ended by anybody, it takes back what it has made, as after Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     branch = Branches(find_dsn(dsn)).create(name, life=ttl, actor=person(), note=output.note)
     output.print_row(branch, BRANCH, as_json)
+    output.note(f"To look into it: FOREBAY_DATABASE_URL={shlex.quote(branch.url)} forebay psql")
 
 
 @app.command("list")
@@ -59,7 +64,10 @@ def list_(dsn: Dsn = None, as_json: Json = False) -> None:
 def open_(
     name: Name, yes: Yes = False, reason: Reason = None, dsn: Dsn = None, as_json: Json = False
 ) -> None:
-    """Let a branch start tasks, after asking; its agents stay paused until they are resumed."""
+    """Let a branch start tasks, after asking; its agents stay paused until they are resumed.
+
+    As all of these commands, it is asked of the database that the branch was made of.
+    """
     from forebay.branches import Branches
 
     branches = Branches(find_dsn(dsn))
@@ -74,15 +82,17 @@ def open_(
 
 @app.command()
 def delete(name: Name, yes: Yes = False, dsn: Dsn = None) -> None:
-    """Delete a branch with all that is in it, after asking."""
+    """Delete a branch with all that is in it, after asking; who is connected to it is cut off."""
     from forebay.branches import Branches
 
     branches = Branches(find_dsn(dsn))
     branch = branches.get(name)
     if not yes:
         typer.confirm(
-            f"Delete {output.show(name)} ({branch.state}) with all that is in it?",
+            f"Delete {output.show(name)} ({branch.state}) with all that is in it, whoever is"
+            " connected?",
             abort=True,
             err=True,
         )
     branches.delete(name)
+    output.note(f"Deleted {output.show(name)}.")

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from urllib.parse import urlencode
 
+import psycopg
 from databricks.sdk import WorkspaceClient, errors
 from databricks.sdk.common.lro import LroOptions
 from databricks.sdk.service import postgres
 from google.protobuf.duration_pb2 import Duration  # type: ignore[import-untyped]
 
+from forebay.copies import Copy
 from forebay.databricks.client import workspace_client
 from forebay.databricks.lakebase import SCHEME, Address
 from forebay.errors import BranchError
@@ -27,6 +31,9 @@ OPERATION = LroOptions(timeout=timedelta(minutes=5))
 
 class LakebaseBranches:
     """Branches beside that of a `lakebase:` URL. The id of one is forebay- and then its name."""
+
+    finding_is_proof = True  # the workspace says what a branch was made of
+    cleaning: tuple[str, ...] = ("vacuum (analyze)",)  # nobody gets to the files of a branch
 
     def __init__(self, url: str, client: WorkspaceClient | None = None) -> None:
         self._address = Address.read(url)
@@ -48,31 +55,42 @@ class LakebaseBranches:
         if life is not None and not timedelta(0) < life <= LONGEST_LIFE:
             raise BranchError(f"A branch of Lakebase lives for {LONGEST_LIFE.days} days at most.")
 
-    def make(self, name: str, life: timedelta | None) -> None:
+    def make(self, name: str, life: timedelta | None) -> Copy:
         """Make it, with an endpoint to write to; it expires by itself, after 7 days by default."""
         branch = self._branch(name)
         spec = postgres.BranchSpec(
             source_branch=self._source, ttl=Duration(seconds=int((life or LIFE).total_seconds()))
         )
         with _sentences("was not made"):
-            if self._is_there(branch):
-                raise BranchError(f"There is a branch {name!r}: delete it, or take another name.")
+            if there := self._there(branch):
+                raise BranchError(
+                    f"There is a branch {branch} in the workspace, made of {_source(there)}: delete"
+                    " it where it was made, or take another name."
+                )
+        copy = Copy(name, is_ours=False)
         try:
             with _sentences("was not made"):
-                self._create(name, spec)
+                if operation := self._create(name, spec):
+                    copy = replace(copy, is_ours=True)
+                    operation.wait(OPERATION)
+                there = self._there(branch)
                 self._ensure_endpoint(branch)
+                return replace(copy, identity=there.uid if there else None)
         except BaseException as error:
-            self._take_back(branch, error)
+            self._take_back(copy, error)
             raise
 
-    def remove(self, name: str) -> None:
+    def remove(self, copy: Copy) -> None:
+        branch = self._branch(copy.name)
         with _sentences("was not deleted"):
-            self._remove(self._branch(name))
+            there = self._there(branch) if copy.identity else None
+            if copy.identity is None or (there and there.uid == copy.identity):
+                self._remove(branch)
 
-    def names(self) -> list[str]:
+    def found(self, source: psycopg.Connection[Any]) -> list[Copy]:
         with _sentences("cannot be listed"):
             return [
-                branch.name.rpartition("/")[2].removeprefix(PREFIX)
+                Copy(branch.name.rpartition("/")[2].removeprefix(PREFIX))
                 for branch in self._client.postgres.list_branches(self._project)
                 if branch.name and self._is_ours(branch)
             ]
@@ -90,9 +108,6 @@ class LakebaseBranches:
         except BranchError:
             return self._to(f"{self._branch(name)}/endpoints/primary")
 
-    def is_surely_ours(self, name: str) -> bool:
-        return name in self.names()  # its id and its source say so
-
     def _branch(self, name: str) -> str:
         return f"{self._project}/branches/{PREFIX}{name}"
 
@@ -101,27 +116,28 @@ class LakebaseBranches:
         return f"{SCHEME}{endpoint}" + (f"?{urlencode(given)}" if given else "")
 
     def _is_ours(self, branch: postgres.Branch) -> bool:
-        status, spec = branch.status, branch.spec
-        sources = {told.source_branch for told in (status, spec) if told}
-        is_default = bool(status and status.default)
+        is_default = bool(branch.status and branch.status.default)
         is_named = (branch.name or "").startswith(f"{self._project}/branches/{PREFIX}")
-        return is_named and self._source in sources and not is_default
+        return is_named and self._source == _source(branch) and not is_default
 
-    def _is_there(self, branch: str) -> bool:
+    def _there(self, branch: str) -> postgres.Branch | None:
         try:
-            self._client.postgres.get_branch(branch)
+            return self._client.postgres.get_branch(branch)
         except errors.NotFound:
-            return False
-        return True
+            return None
 
-    def _create(self, name: str, spec: postgres.BranchSpec) -> None:
-        """Make it. The SDK may post twice: that it is there then means that the first did it."""
+    def _create(
+        self, name: str, spec: postgres.BranchSpec
+    ) -> postgres.CreateBranchOperation | None:
+        """Begin to make it; None: it is there, and who made it is not known.
+
+        The SDK posts again when an answer is lost, and is then told what a second one is told.
+        """
         made = postgres.Branch(spec=spec)
         try:
-            operation = self._client.postgres.create_branch(self._project, made, f"{PREFIX}{name}")
+            return self._client.postgres.create_branch(self._project, made, f"{PREFIX}{name}")
         except errors.AlreadyExists:
-            return
-        operation.wait(OPERATION)
+            return None
 
     def _endpoint(self, branch: str) -> str | None:
         """Return the name of the endpoint that takes writes, if there is one."""
@@ -136,7 +152,8 @@ class LakebaseBranches:
         if self._endpoint(branch) is None:
             spec = postgres.EndpointSpec(postgres.EndpointType.ENDPOINT_TYPE_READ_WRITE)
             made = postgres.Endpoint(spec=spec)
-            self._client.postgres.create_endpoint(branch, made, "primary").wait(OPERATION)
+            with suppress(errors.AlreadyExists):
+                self._client.postgres.create_endpoint(branch, made, "primary").wait(OPERATION)
 
     def _remove(self, branch: str) -> None:
         """Delete it for good: a branch that is only marked as deleted could be brought back."""
@@ -145,15 +162,26 @@ class LakebaseBranches:
         except errors.NotFound:  # the SDK may ask twice
             return
 
-    def _take_back(self, branch: str, error: BaseException) -> None:
+    def _take_back(self, copy: Copy, error: BaseException) -> None:
+        left = "may be somebody else's"
         try:
-            with _sentences("was not deleted"):
-                self._remove(branch)
-        except BranchError as left:
-            raise BranchError(
-                f"{first_line(error)} What was made of it may be there, is NOT masked, and could"
-                f" not be removed ({left}): look at {branch} in the workspace."
-            ) from error
+            if copy.is_ours:
+                return self.remove(copy)
+            with _sentences("cannot be looked up"):
+                if self._there(self._branch(copy.name)) is None:
+                    return None
+        except BranchError as failed:
+            left = f"could not be removed ({failed})"
+        raise BranchError(
+            f"{first_line(error)} What was made of it may be there, is NOT masked, and {left}: look"
+            f" at {self._branch(copy.name)} in the workspace."
+        ) from error
+
+
+def _source(branch: postgres.Branch) -> str | None:
+    """Return what a branch was made of, as far as the workspace says it."""
+    told = (branch.status, branch.spec)
+    return next((each.source_branch for each in told if each and each.source_branch), None)
 
 
 @contextmanager

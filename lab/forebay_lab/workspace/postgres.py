@@ -87,7 +87,7 @@ class Postgres(Area):
             "is_protected": False,
             **({} if source is None else {"source_branch": source}),
         }
-        self._put(name, parent=project, branch_id=branch_id, status=status)
+        self._put(name, uid=str(uuid.uuid4()), parent=project, branch_id=branch_id, status=status)
         self.add_endpoint(name, "primary")
         self.add_role(name, "owner", {"postgres_role": OWNER, "identity_type": "USER"})
         database = {"postgres_database": "databricks_postgres", "role": f"{name}/roles/owner"}
