@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.core import Config
+from pytest_postgresql.executors import NoopExecutor
 
+from databricks.support_project import Project, lakebase_project
 from forebay_lab.workspace import Workspace
+from support.server import TestServer
 
 
 @pytest.fixture
@@ -27,3 +30,12 @@ def client(workspace: Workspace) -> Callable[..., WorkspaceClient]:
         return WorkspaceClient(config=Config(host=workspace.url, **options))
 
     return make
+
+
+@pytest.fixture
+def project(
+    server: TestServer, template: NoopExecutor, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Project]:
+    """Serve a Lakebase project, and set the variables that lead to it as an owner of the schema."""
+    with lakebase_project(server, str(template.template_dbname), monkeypatch) as project:
+        yield project

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 
 import psycopg
 import pytest
-from psycopg import sql
-from pytest_postgresql.executors import NoopExecutor
 
-from databricks.support_branches import SECRET, source_database, text_of
+from databricks.support_branches import SECRET, text_of
+from databricks.support_project import BRANCHES, DBNAME, Project
 from forebay.branches import Branches
 from forebay.calls import upkeep, worker
 from forebay.databricks import branches as module
@@ -20,63 +16,9 @@ from forebay.databricks.branches import LakebaseBranches
 from forebay.errors import BranchError, InstallationClosedError
 from forebay.pool import Database
 from forebay_lab.workspace import Fault
-from forebay_lab.workspace.branches import Branches as Area
-from forebay_lab.workspace.postgres import Postgres
 from support.cli import Cli
-from support.lakebase import APP, Lake, lakebase
+from support.lakebase import APP
 from support.server import TestServer
-
-DBNAME = "lake_source"
-BRANCHES = "/postgres/projects/forebay/branches"
-
-
-@dataclass(frozen=True, slots=True)
-class Project:
-    """A project whose branch production is in use; `area` makes its branches."""
-
-    lake: Lake
-    area: Area
-    postgres: Postgres
-
-    @property
-    def ids(self) -> list[str]:
-        """Return the ids of the project's branches."""
-        collection = "projects/forebay/branches"
-        names = (name.rpartition("/") for name in self.postgres.things)
-        return sorted(each for of, _, each in names if of == collection)
-
-    def clone(self, name: str) -> str:
-        """Return the name of the database that stands for a branch's, in the server."""
-        (clone,) = self.area.clones[f"projects/forebay/branches/forebay-{name}"].values()
-        return clone
-
-
-@pytest.fixture
-def project(
-    server: TestServer, template: NoopExecutor, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Project]:
-    """Serve one, and set the variables that lead to it as an owner of the schema."""
-    for name in [name for name in os.environ if name.startswith(("DATABRICKS", "PG"))]:
-        monkeypatch.delenv(name)
-    with (
-        source_database(server, str(template.template_dbname), DBNAME),
-        lakebase(server, DBNAME) as lake,
-        server.superuser() as conn,
-    ):
-        conn.execute(sql.SQL("grant forebay_owner to {}").format(sql.Identifier(APP)))
-        postgres = lake.postgres
-        lake.workspace.access.grant(APP, "postgres/projects/forebay", "CAN_MANAGE")
-
-        def execute(statement: str) -> None:
-            conn.execute(statement.encode())
-
-        with Area(postgres, lake.gateway, execute, [DBNAME]) as area:
-            lake.workspace.add(area)
-            for name, value in lake.environment.items():
-                monkeypatch.setenv(name, value)
-            monkeypatch.setenv("FOREBAY_DATABASE_URL", lake.url)
-            yield Project(lake, area, postgres)
-        conn.execute(sql.SQL("revoke forebay_owner from {}").format(sql.Identifier(APP)))
 
 
 @pytest.fixture
@@ -221,40 +163,6 @@ def test_a_branch_that_cannot_be_masked_is_deleted(
         Branches(project.lake.url).open("fix")
 
 
-def test_only_our_branches_are_listed_and_deleted(project: Project) -> None:
-    """Neither the production branch, nor somebody else's, nor one of another source."""
-    production = "projects/forebay/branches/production"
-    dev = project.postgres.add_branch("projects/forebay", "dev", source=production)
-    project.postgres.add_branch("projects/forebay", "forebay-dev", source=dev)
-    branches = Branches(project.lake.url)
-    assert branches.all() == []
-    for name in ("production", "dev", "../production", "fix"):
-        with pytest.raises(BranchError, match="no branch"):
-            branches.delete(name)
-    assert project.ids == ["dev", "forebay-dev", "production"]
-
-
-def test_a_branch_that_cannot_be_reached_can_be_deleted(project: Project) -> None:
-    """Its id, its source and the log say that it is one: a half-made one may have no endpoint."""
-    project.area.has_endpoints = False
-    LakebaseBranches(project.lake.url)._create(
-        "fix", module.postgres.BranchSpec(no_expiry=True, source_branch=SOURCE)
-    )
-    branches = Branches(project.lake.url)
-    (found,) = branches.all()
-    assert found.state == "unknown"
-    assert "no endpoint" in str(found.said)
-    with pytest.raises(BranchError, match="cannot be asked"):
-        branches.delete("fix")  # people may have made it by hand
-    with Database(project.lake.url, role="owner").connect() as conn:
-        upkeep.prepare_branch(conn, name="fix")
-    branches.delete("fix")
-    assert project.ids == ["production"]
-
-
-SOURCE = "projects/forebay/branches/production"
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -273,15 +181,6 @@ def test_what_lakebase_cannot_have_is_refused(
     assert answer.code == 1
     assert said in answer.err
     assert project.ids == ["production"]
-
-
-def test_a_name_that_is_taken_stays_what_it_was(project: Project) -> None:
-    """The second one is refused; the first one is neither masked again nor deleted."""
-    branches = Branches(project.lake.url)
-    branches.create("fix")
-    with pytest.raises(BranchError, match="of that name"):
-        branches.create("fix")
-    assert [each.state for each in branches.all()] == ["closed"]
 
 
 def test_who_may_not_manage_the_project_hears_it(project: Project) -> None:

@@ -66,7 +66,7 @@ class Branches(Area):
         _check_life(spec)
         if self.failure:
             return self._failed(name)
-        self._clone(name, branch_id)
+        self._clone(name, branch_id, source)
         self.postgres.add_branch(project, branch_id, source=source)
         self.postgres.things[name]["spec"] = spec
         endpoint = f"{name}/endpoints/primary"
@@ -104,17 +104,21 @@ class Branches(Area):
         for clone in self.clones.pop(name, {}).values():
             self.execute(f'drop database if exists "{clone}" with (force)')
 
-    def _clone(self, name: str, branch_id: str) -> None:
+    def _clone(self, name: str, branch_id: str, source: str) -> None:
         """Copy the databases, and disconnect who uses them: a template clone cannot without."""
         self.clones[name] = {}
         for dbname in self.dbnames:
+            copied = self.clones.get(source, {}).get(dbname, dbname)
             clone = f"{dbname}@{branch_id}"[:63]
-            self.execute(f'alter database "{dbname}" allow_connections false')
+            self.execute(f'drop database if exists "{clone}" with (force)')  # of an earlier run
+            self.execute(f'alter database "{copied}" allow_connections false')
             self.execute(
-                f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{dbname}'"
+                f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{copied}'"
             )
-            self.execute(f'create database "{clone}" template "{dbname}"')
-            self.execute(f'alter database "{dbname}" allow_connections true')
+            try:
+                self.execute(f'create database "{clone}" template "{copied}"')
+            finally:
+                self.execute(f'alter database "{copied}" allow_connections true')
             self.clones[name][dbname] = clone
         endpoint = f"{name}/endpoints/primary"
         gateway = Gateway(
