@@ -61,8 +61,8 @@ class Database:
         options.append(r"-c default_transaction_isolation=read\ committed")
         if self.statement_timeout is not None:
             options.append(f"-c statement_timeout={self.statement_timeout}s")
-        if here := self._lakebase():
-            options.append("-c forebay.branch=" + re.sub(r"([\\ ])", r"\\\1", here.branch))
+        if place := self._place():
+            options.append(place)
         if self.role is not None:
             options.append(f"-c role=forebay_{self.role}")
         return {
@@ -84,7 +84,10 @@ class Database:
 
         Never on a command line, never in a log: a credential of Lakebase is good for an hour.
         """
-        return make_conninfo("", **self._given())
+        given = self._given()
+        if place := self._place():
+            given["options"] = f"{given.get('options') or ''} {place}".strip()
+        return make_conninfo("", **given)
 
     def connect(self) -> Connection[Any]:
         """Open one connection of one's own. Raises ConnectError.
@@ -188,6 +191,11 @@ class Database:
                 "The database's DSN cannot be read: write it as"
                 " postgresql://user@host:port/database or as host=... dbname=... user=..."
             ) from None
+
+    def _place(self) -> str:
+        """Return the option by which a session says on which branch of Lakebase it is."""
+        here = self._lakebase()
+        return "-c forebay.branch=" + re.sub(r"([\\ ])", r"\\\1", here.branch) if here else ""
 
     def _lakebase(self) -> Lakebase | None:
         return lakebase(str(self.conninfo)) if is_lakebase(self.conninfo) else None

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import pytest
+from pathlib import Path
 
+import pytest
+from psycopg import sql
+from pytest_postgresql.executors import NoopExecutor
+
+from databricks.support_branches import source_database
+from databricks.support_deployed import become
 from databricks.support_project import BRANCHES, SOURCE, Project
 from forebay.branches import Branches
 from forebay.calls import upkeep
 from forebay.databricks import branches as module
 from forebay.databricks.branches import LakebaseBranches
+from forebay.embedded import SUPERUSER
 from forebay.errors import BranchError
 from forebay.pool import Database
 from forebay_lab.workspace import Fault
+from forebay_lab.workspace.deployed import DEPLOYER, deployed
+from support.server import TestServer
 
 
 def test_of_two_that_make_one_branch_it_is_the_first_ones(
@@ -97,3 +106,21 @@ def test_only_our_branches_are_listed_and_deleted(project: Project) -> None:
         with pytest.raises(BranchError, match="no branch"):
             branches.delete(name)
     assert project.ids == ["dev", "forebay-dev", "production"]
+
+
+def test_the_stand_in_of_the_docs_makes_branches_too(
+    server: TestServer, template: NoopExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As who deploys: made, listed and deleted, each clone a database of the embedded Postgres."""
+    with (
+        source_database(server, str(template.template_dbname), "stand_in"),
+        deployed(server.dsn(SUPERUSER, "stand_in"), tmp_path, dbname="stand_in") as here,
+        server.superuser() as conn,
+    ):
+        conn.execute(sql.SQL("grant forebay_owner to {}").format(sql.Identifier(DEPLOYER)))
+        become(monkeypatch, here.environment())
+        branches = Branches(here.url)
+        branch = branches.create("fix")
+        assert branches.all() == [branch]
+        branches.delete("fix")
+        assert branches.all() == []

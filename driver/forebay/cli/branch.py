@@ -23,7 +23,7 @@ BRANCH: output.Columns = {
     "state": "state",
     "made": "branched_at",
     "masked": "masked_at",
-    "FOREBAY_DATABASE_URL": "url",
+    "FOREBAY_DATABASE_URL": lambda branch: shlex.quote(branch.url),  # as a shell takes it
     "why": "said",
 }
 

@@ -17,7 +17,7 @@ from forebay_lab.gateway import Gateway
 from forebay_lab.workspace.postgres import Postgres, Thing
 from forebay_lab.workspace.routing import ApiError, Area, Request, route
 
-Execute = Callable[[str], None]
+Execute = Callable[[str], object]
 """Runs a statement on the server as its superuser, outside of any database that is cloned."""
 
 BRANCH_ID = re.compile(r"[a-z][a-z0-9-]{0,62}")

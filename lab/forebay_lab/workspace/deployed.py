@@ -25,6 +25,7 @@ from forebay_lab.workspace import Principal, Workspace
 from forebay_lab.workspace.ai_functions import AiFunctions
 from forebay_lab.workspace.apps import App, Apps
 from forebay_lab.workspace.billing import Billing
+from forebay_lab.workspace.branches import Branches
 from forebay_lab.workspace.experiments import Experiments
 from forebay_lab.workspace.files import Files
 from forebay_lab.workspace.jobs import Job, JobRun, Jobs, command
@@ -181,10 +182,15 @@ def deployed(
 
     with (
         workspace,
+        psycopg.connect(make_conninfo(superuser, dbname="postgres"), autocommit=True) as server,
         Gateway(socket_path, check) as gateway,
+        Branches(
+            postgres, gateway, lambda said: server.execute(said.encode()), [dbname]
+        ) as branches,
         apps["forebay-orchestrator-dev"],
         apps["forebay-intake-dev"],
     ):
+        workspace.add(branches)
         for name, client_id in APPS.items():
             known.add(apps[name], client_id=client_id)
         files.add_volume(VOLUME, folder / "documents")
