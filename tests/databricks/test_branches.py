@@ -207,3 +207,5 @@ def test_the_branch_is_where_a_daemon_would_be_pointed(project: Project) -> None
     with psycopg.connect(**Database(branch.url).parameters()) as conn:
         row = conn.execute("show forebay.branch").fetchone()
         assert row == ("projects/forebay/branches/forebay-fix",)
+    with psycopg.connect(Database(branch.url).dsn()) as conn:  # as forebay psql does
+        assert conn.execute("show forebay.branch").fetchone() == row

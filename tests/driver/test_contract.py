@@ -153,6 +153,7 @@ def test_a_call_returns_what_the_function_returns(public: dict[str, SqlFunction]
             assert row is ROW_TYPES[_camel(function.returns)], name
         else:
             scalar = {
+                "bool": bool,
                 "text": str,
                 "int8": int,
                 "int4": int,

@@ -15,16 +15,17 @@ declare
     v_is_empty boolean;
 begin
     for v_column in
-        select distinct s.tablename, s.attname, format_type(a.atttypid, a.atttypmod) as type
+        select distinct s.tablename, s.attname, t.typname
         from pg_stats as s
         inner join pg_attribute as a on a.attrelid = to_regclass(format('forebay.%I', s.tablename)) and a.attname = s.attname
+        inner join pg_type as t on t.oid = a.atttypid
         inner join pg_class as c on c.oid = a.attrelid and c.relkind = 'r'
         where s.schemaname = 'forebay' and a.atttypid in ('text'::regtype, 'text[]'::regtype, 'jsonb'::regtype)
     loop
         execute format('select not exists (select from forebay.%I)', v_column.tablename) into v_is_empty;
         if v_is_empty then
             execute format(
-                'alter table forebay.%I alter column %I type %s', v_column.tablename, v_column.attname, v_column.type
+                'alter table forebay.%I alter column %I type %I', v_column.tablename, v_column.attname, v_column.typname
             );
         end if;
     end loop;
