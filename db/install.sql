@@ -19,7 +19,7 @@
 \set file migrations/0009_run_lakeflow.sql \set sha256 b41423d4b0b3e0a5507cf30cc9b85f89767ec51b95fdfb2ea01a934cd5a61b14 \ir install/apply.sql
 \set file migrations/0010_find_traces.sql \set sha256 bfe0bc7804b43e5d43e032c19c7dda65c1621857270e370ebb22591ab743dc18 \ir install/apply.sql
 \set file migrations/0011_read_bills.sql \set sha256 c75092c85d29e4acb7d93461c98bd0ae5f9a3de66650402897c865d76f5eb906 \ir install/apply.sql
-\set file migrations/0012_make_branches.sql \set sha256 389002e651064173eb25fb4320ccefbf12d48817db02a38cc86e73723ea6ebd6 \ir install/apply.sql
+\set file migrations/0012_make_branches.sql \set sha256 c2ff9c644c4e2785ed145608bcb091efee52c7ac34c389a760119b40be4e4417 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
@@ -34,7 +34,7 @@
 \set file functions/internal/_agent_outlook.sql \set sha256 73784257f0c52efb7244f73ed79f938b16fe307c0e611f16f97d7cf4964acb23 \ir install/apply.sql
 \set file functions/internal/_agent_state.sql \set sha256 f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7 \ir install/apply.sql
 \set file functions/internal/_ahead_words.sql \set sha256 e26b2c777e025caf044e67e792bdca5a081d5fdff50d426a2eca0b097fe0a869 \ir install/apply.sql
-\set file functions/internal/_alias.sql \set sha256 d98ab7f3cdde44b06d0de0d4a8802de2fc62fb084f2992bd81a9886ea92b8df0 \ir install/apply.sql
+\set file functions/internal/_alias.sql \set sha256 f2419b6be995cd8650848189017bab528adee92726ce341ec9de0b0a6a46a88f \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
 \set file functions/internal/_attempt_document.sql \set sha256 fcb8958019203b97edf880a154cabee46d8e68381b1ed5001bb266b28667bd03 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
@@ -48,7 +48,7 @@
 \set file functions/internal/_batch_tasks_by_confidence.sql \set sha256 aff4786358032514b4dee8f13bbbd49cbfbde4f15d43bae1e3d128c0520c272e \ir install/apply.sql
 \set file functions/internal/_batches_done.sql \set sha256 ccf9262fabaae589ef7692aa4c591c231fb1ca613a54cc358550bc68ef1a8139 \ir install/apply.sql
 \set file functions/internal/_boosted.sql \set sha256 544383c2c7540d1d9f20c4bb31cc290f955580ee176e8d7776c72c0ecd1aafec \ir install/apply.sql
-\set file functions/internal/_branch_state.sql \set sha256 62abb561a1fb2ad87bc61eda1df07f4f8c608b4f0dc73a12249dc6096487078d \ir install/apply.sql
+\set file functions/internal/_branch_state.sql \set sha256 25cb64f013c902176467e4f987d404bd78c172a25f884df03f090737970e3988 \ir install/apply.sql
 \set file functions/internal/_bucket_level.sql \set sha256 8c615f1ca60bca4b224bb54aedbdac5d03f7947d53f573e3d5e0ff15b4ffddc6 \ir install/apply.sql
 \set file functions/internal/_buckets.sql \set sha256 040c20392c96fa140dcfdf05c16de40f63e9d4a68da2dcc24d5abdae51a76927 \ir install/apply.sql
 \set file functions/internal/_call_hindrance.sql \set sha256 eab92a83467579d0c04e1b7b169a0bf8962722d2e7c7cb83da0b442cd724a076 \ir install/apply.sql
@@ -117,6 +117,7 @@
 \set file functions/internal/_fold_spend.sql \set sha256 3b77910284d7b0a807dd6c9cf4db028ff89f64780a4c7421b7b523fb44c7a404 \ir install/apply.sql
 \set file functions/internal/_forget_calls.sql \set sha256 543e95f7ef09a1df90e2286c3556f69f276a5e4c815ea5d5a03f4986578acca4 \ir install/apply.sql
 \set file functions/internal/_forget_refusals.sql \set sha256 9e890fc34ea6cf844e7fc3d18c3577ed4f668680667ae2447fad1198f6ff8fcb \ir install/apply.sql
+\set file functions/internal/_forget_statistics.sql \set sha256 8fd0196d6f7502ad1978f1981f890e7d96af3d3ec09d43084dcdb38510457dfc \ir install/apply.sql
 \set file functions/internal/_free_at.sql \set sha256 c3b1fdaa7f2b9fe47bb4de68cf1f8cebbc899f124cf4a6f681db7700ff6509cc \ir install/apply.sql
 \set file functions/internal/_gauge_words.sql \set sha256 8e604921b72c1de2406dbfb837c4b0a9eddaba8a263a17da394bb6dccff23eca \ir install/apply.sql
 \set file functions/internal/_get_agent.sql \set sha256 7bd9baf71d420bc9044e02d8d9a06fcb4fe1960d03168ddcf473ec13a2ff2b61 \ir install/apply.sql
@@ -131,7 +132,7 @@
 \set file functions/internal/_has_customer_caps.sql \set sha256 fa0f282b634a95a74c0c3df22688ce0d1173a7a8cb09657716043c0eca79e1bb \ir install/apply.sql
 \set file functions/internal/_has_in_flight.sql \set sha256 fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955 \ir install/apply.sql
 \set file functions/internal/_has_waiting.sql \set sha256 dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105 \ir install/apply.sql
-\set file functions/internal/_here.sql \set sha256 417ac4556b10fa1f214d0c4665a4f9f59eee72abe539179edb6e19f620ac62cb \ir install/apply.sql
+\set file functions/internal/_here.sql \set sha256 49146f386fe9e810d5a4c2de5c1e72b6f22921411d431c432420e82547a9ad45 \ir install/apply.sql
 \set file functions/internal/_hindrance.sql \set sha256 a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f \ir install/apply.sql
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
 \set file functions/internal/_histogram_marks.sql \set sha256 94d431e3d763b96d27b45801db4702c9be51d9cd479184746f2a539aee37ac67 \ir install/apply.sql
@@ -145,7 +146,7 @@
 \set file functions/internal/_is_current.sql \set sha256 c1fa5024be18f4664345ec18f3c542a97bba03aa8836a685eaeb23b1505fb0bd \ir install/apply.sql
 \set file functions/internal/_is_expired.sql \set sha256 b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12 \ir install/apply.sql
 \set file functions/internal/_is_external.sql \set sha256 5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b \ir install/apply.sql
-\set file functions/internal/_is_here.sql \set sha256 ae298bf7257c409557547e442f144ddf9a09d2f13763a401a0b4610c7d568ab9 \ir install/apply.sql
+\set file functions/internal/_is_here.sql \set sha256 a980bcf9878b6ab00c8829e408bbe2898eed1ee6b08437faf463925c248c771c \ir install/apply.sql
 \set file functions/internal/_is_limited.sql \set sha256 52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566 \ir install/apply.sql
 \set file functions/internal/_is_person.sql \set sha256 00898cd347a1f3055c12990aee54081ab201ab647db5567fe1ae5eab11cfce39 \ir install/apply.sql
 \set file functions/internal/_is_short.sql \set sha256 15d04d7db6744274e43792fa086c9aa72701296182ab8938595601ba8030baf7 \ir install/apply.sql
@@ -273,7 +274,7 @@
 \set file functions/internal/_require_document.sql \set sha256 1e1be6d772815bcb451b036bb527acea9687611c7d20a836a7f5fbab13b406e8 \ir install/apply.sql
 \set file functions/internal/_require_ids.sql \set sha256 fc6a992477719a7572b769f9aad019867dd8e364fa4fb12b7f5d685d6f305a01 \ir install/apply.sql
 \set file functions/internal/_require_launchers.sql \set sha256 79301b1cdf251d3b587f91f7430fa375572b46894863176e72cf67faa2d17a86 \ir install/apply.sql
-\set file functions/internal/_require_open.sql \set sha256 6bfd3f9411590ebbe2f788168b8619eb279916c8c063a5110ac472447cc7004a \ir install/apply.sql
+\set file functions/internal/_require_open.sql \set sha256 bea74136bbc9824c0ee85320ccd673159e5ad2bcba3855c0c54c9602c8da8246 \ir install/apply.sql
 \set file functions/internal/_require_owner.sql \set sha256 ca77297b933898e83c19f35b2dc64189289ecbe330128f9106f31ff9f48da48e \ir install/apply.sql
 \set file functions/internal/_require_quotas.sql \set sha256 4ea0f809aca600f71cb4d136cdb81964095270ae2c9e23fb700f2f909d9885b9 \ir install/apply.sql
 \set file functions/internal/_require_read_committed.sql \set sha256 87df65af32982ee589f05e15180b058d3e21fa44dad1f3e87ca0c0f658a02eec \ir install/apply.sql
@@ -391,7 +392,7 @@
 \set file functions/operator/annotate.sql \set sha256 f98f907e2d202c3005a97184d5633cd31b565fd978045c87bdfeb97f72a8ed7d \ir install/apply.sql
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql
 \set file functions/operator/lift_spend_cap.sql \set sha256 451f8c159489d1df59c58e7f2f9efef2008ebc7cd55e8341496d81a302be9fa8 \ir install/apply.sql
-\set file functions/operator/open_installation.sql \set sha256 db05bd0ed12e1a00c5ad88863af3b22fd72a465fa7559b97d7cb488524d4cb2f \ir install/apply.sql
+\set file functions/operator/open_installation.sql \set sha256 3a3a12a78d694081a8c3153c496fb8bb557bb729d7cbd61130c35617eb2db233 \ir install/apply.sql
 \set file functions/operator/pause_agent.sql \set sha256 4ef9ad12b955f19587e0cd1109da411742ba981674e8c0ec36910cb2ca9763d8 \ir install/apply.sql
 \set file functions/operator/price_calls.sql \set sha256 628a0a29abfe456bef1422c3f46645f06e8183860dddbc433bb3bacdee096ded \ir install/apply.sql
 \set file functions/operator/register_agent.sql \set sha256 f054bb5b1db44a021fd9e73da95f49b253e0f1601447c56c0b023de6622e6640 \ir install/apply.sql
@@ -445,19 +446,20 @@
 \set file functions/upkeep/attempts_to_cost.sql \set sha256 134c3864ade519a8888ba5b70df83a99e1abcbdb5f520f5a6cb333aa61038764 \ir install/apply.sql
 \set file functions/upkeep/attempts_to_trace.sql \set sha256 529dc463713f78fb1b09f540a4287137f6975400bd5ed7d3c516072f048fb9a6 \ir install/apply.sql
 \set file functions/upkeep/begin_bill.sql \set sha256 553997a614a9e76ad40f24e8a9deeb85aebb5fbbca410fd32199329b308227cd \ir install/apply.sql
-\set file functions/upkeep/begin_branch.sql \set sha256 11b5913bc05b7e010fdd10097f793114c0d3e16c83c2682d667e13f0d34148d6 \ir install/apply.sql
+\set file functions/upkeep/begin_branch.sql \set sha256 445b566431f4d183058ef730fc73a1f032389ab068af04b5eefa5d7c4a1f628f \ir install/apply.sql
 \set file functions/upkeep/branch_state.sql \set sha256 c563303ff0716d601ea51bb7ccd7a9501dd08d99653022c68498ee11e5c465e8 \ir install/apply.sql
 \set file functions/upkeep/collect_announcements.sql \set sha256 87b2de5bd6dda0ada9d159285409053201a800529b03ab170f1bfa40e621ddca \ir install/apply.sql
 \set file functions/upkeep/end_bill.sql \set sha256 f0e07a2c1b20bf7f858ff23192b42027d39199f799720106e02d537f8585bfb6 \ir install/apply.sql
-\set file functions/upkeep/list_clones.sql \set sha256 233451e9f4b009c8074cc87fd3dbb4cc30ed355e157dd6a6bd076bbd56ea0ce1 \ir install/apply.sql
-\set file functions/upkeep/mask_data.sql \set sha256 95bc984c878c311dad19ce46b29ce88f24f096bdbe40838aabafe87882826d55 \ir install/apply.sql
-\set file functions/upkeep/prepare_branch.sql \set sha256 3a2c8fe366614609d9c1eb838c31298292e4599317958ddb729c4f67e00e79b2 \ir install/apply.sql
+\set file functions/upkeep/list_clones.sql \set sha256 ade22545e4e87c771594cbaaf78082e3779406cec8034ad9247085722b0828c4 \ir install/apply.sql
+\set file functions/upkeep/mask_data.sql \set sha256 c89eb57e579745c77524f0d7c429933ddf2cb24bd3a6cdfd3eb545e0274309b3 \ir install/apply.sql
+\set file functions/upkeep/prepare_branch.sql \set sha256 630644d657109e2f13e8a3bddf24666632b49414fecaab89a656a6c242ac1bf6 \ir install/apply.sql
 \set file functions/upkeep/record_bill.sql \set sha256 5fa450bda23fa84bf638d899bf0e57e90b53844e8f93084c93b478f68d03bdce \ir install/apply.sql
 \set file functions/upkeep/record_compute_usage.sql \set sha256 7ac3b0a85c768537bdebdaba770b50fc709fa07970933ca948386f1e45e9ad5d \ir install/apply.sql
 \set file functions/upkeep/record_traces.sql \set sha256 5b18e0c2a1b0ebfce493c5ab703550e4bc2ebb901d49f723bae77b2ebe21bb7f \ir install/apply.sql
 \set file functions/upkeep/runs_to_bill.sql \set sha256 d6b1e2a8e4cb7fa0deec49954ddd742097fc03d9a670d4b66d1fec176696fabc \ir install/apply.sql
 \set file functions/upkeep/uploads_cleaned.sql \set sha256 6c6bbe7042d47269d10ff8db3d85f74edb18abf747a52464ee04e842d204d048 \ir install/apply.sql
 \set file functions/upkeep/uploads_to_clean.sql \set sha256 3d459fd42d2e41637d97ae04d8fe767f6160576b71263e9ce7ed9ce4270bd3fb \ir install/apply.sql
+\set file functions/upkeep/was_prepared.sql \set sha256 501422554dbf95d6642189ba74bcb18be7304a91d01e6b9ef133e99ef3511151 \ir install/apply.sql
 
 -- triggers
 \set file triggers/agents.sql \set sha256 f3e88d9f6e055f86fa97342ee967bb70c2be612210f072a77ac7aa25bbb18c91 \ir install/apply.sql
@@ -466,6 +468,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 14143f331582b70b48e16c0c56d625707f471f039f8766c1557c45d3f36a8ee1 \ir install/apply.sql
+\set file grants.sql \set sha256 88250585cc94792b8475b37b10aa6e082b29bcb9e5955bfacc0182db89283280 \ir install/apply.sql
 
 \ir install/finish.sql

@@ -108,6 +108,7 @@
 --   new     functions/internal/_fold_spend.sql
 --   new     functions/internal/_forget_calls.sql
 --   new     functions/internal/_forget_refusals.sql
+--   new     functions/internal/_forget_statistics.sql
 --   new     functions/internal/_free_at.sql
 --   new     functions/internal/_gauge_words.sql
 --   new     functions/internal/_get_agent.sql
@@ -435,6 +436,7 @@
 --   new     functions/upkeep/runs_to_bill.sql
 --   new     functions/upkeep/uploads_cleaned.sql
 --   new     functions/upkeep/uploads_to_clean.sql
+--   new     functions/upkeep/was_prepared.sql
 --   new     triggers/agents.sql
 --   new     triggers/task_attempts.sql
 --   new     triggers/tasks.sql
@@ -2557,6 +2559,7 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 
 alter table forebay.installation
 add column home        text,
+add column prepared    text[] not null default '{}',
 add column opened_home text,
 add column branch_name text,
 add column branch_of   uuid,
@@ -2565,7 +2568,9 @@ add column mask_step   integer,
 add column mask_after  text,
 add column masked_at   timestamptz;
 comment on column forebay.installation.home is
-'Which database this row was written for, as _here says it: a copy elsewhere in the same cluster, or on another branch of Lakebase, is known by it. Null until the first branch is made.';
+'Which database this row was written for, as _here says it: a copy elsewhere in the same cluster, or on another branch of Lakebase, is known by it. Null: anywhere in its cluster.';
+comment on column forebay.installation.prepared is
+'The names that prepare_branch was told: copies of these names are made to be branches. Empty: no copy was ever made to be one.';
 comment on column forebay.installation.opened_home is
 'Where the operator opened it, in the cluster of opened_in; null: anywhere there.';
 comment on column forebay.installation.branch_name is 'What begin_branch was told; null for what it did not make.';
@@ -2573,6 +2578,11 @@ comment on column forebay.installation.branch_of is 'The installation_id of what
 comment on column forebay.installation.mask_step is 'Which part mask_data is at; null: at none.';
 comment on column forebay.installation.mask_after is 'The last key of that part that it has masked; null: none yet.';
 comment on column forebay.installation.masked_at is 'When mask_data had masked everything; a branch of before it cannot be opened.';
+
+update forebay.installation as i
+set home = d.oid::text, opened_home = case when i.opened_in is not null then d.oid::text end
+from pg_catalog.pg_database as d
+where d.datname = pg_catalog.current_database();
 
 create table forebay.masked_names (
     kind  text not null,
@@ -2589,14 +2599,14 @@ create type forebay.branch_state as (
     installation_id uuid, state text, branch_name text, branch_of uuid, branched_at timestamptz, masked_at timestamptz
 );
 comment on type forebay.branch_state is
-'branch_state, begin_branch: one row; state is original, copy (not begun as a branch), unfinished (not all masked), closed or open.';
+'branch_state, begin_branch: one row; state is original (or a copy that took over), copy (not begun as a branch), unfinished (not all masked), closed or open.';
 
 create type forebay.mask_state as (part text, is_complete boolean);
 comment on type forebay.mask_state is
 'mask_data: the part that it got to, null when everything is masked (is_complete).';
 
-create type forebay.clone as (name text);
-comment on type forebay.clone is 'list_clones: a database beside this one.';
+create type forebay.clone as (name text, is_shut boolean);
+comment on type forebay.clone is 'list_clones: a database beside this one; nobody can connect to one that is shut.';
 
 do $verify$
 begin
@@ -2606,13 +2616,13 @@ begin
         or pg_catalog.to_regtype('forebay.clone') is null then
         raise exception 'expected forebay.masked_names, branch_state, mask_state and clone to be there';
     end if;
-    if exists (select from forebay.installation as i where i.home is not null or i.masked_at is not null) then
-        raise exception 'expected the installation to have no home yet';
+    if exists (select from forebay.installation as i where i.home is null or i.masked_at is not null) then
+        raise exception 'expected the installation to be at home here, and masked nowhere';
     end if;
 end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('migrations/0012_make_branches.sql', 'versioned', '389002e651064173eb25fb4320ccefbf12d48817db02a38cc86e73723ea6ebd6', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('migrations/0012_make_branches.sql', 'versioned', 'c2ff9c644c4e2785ed145608bcb091efee52c7ac34c389a760119b40be4e4417', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3242,11 +3252,19 @@ create or replace function forebay._alias(p_kind text, p_name text)
 as $function$
 -- The made-up name of a customer, person or worker: the same one each time, of nothing but chance. Null, '' and made-up names stay.
 --
+-- Until all is masked once, a made-up name is one that was made up here: a customer may really be called so.
+--
 -- Writes  forebay.masked_names
 declare
     v_alias text;
 begin
-    if p_name is null or p_name = '' or p_name ~ ('^' || p_kind || ' [0-9a-f]{12}$') then
+    if p_name is null or p_name = '' then
+        return p_name;
+    end if;
+    if p_name ~ ('^' || p_kind || ' [0-9a-f]{12}$') and (
+        exists (select from forebay.masked_names as n where n.alias = p_name)
+        or exists (select from forebay.installation as i where i.masked_at is not null)
+    ) then
         return p_name;
     end if;
     select n.alias into v_alias from forebay.masked_names as n where n.kind = p_kind and n.name = p_name;
@@ -3262,7 +3280,7 @@ $function$;
 comment on function forebay._alias is
 'The made-up name of a customer, person or worker: the same one each time, of nothing but chance. Null, '''' and made-up names stay.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_alias.sql', 'repeatable', 'd98ab7f3cdde44b06d0de0d4a8802de2fc62fb084f2992bd81a9886ea92b8df0', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_alias.sql', 'repeatable', 'f2419b6be995cd8650848189017bab528adee92726ce341ec9de0b0a6a46a88f', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3781,11 +3799,16 @@ create or replace function forebay._branch_state(p_installation forebay.installa
     set search_path = pg_catalog, pg_temp
 as $function$
 -- What a database is: original; copy (nobody has begun it as a branch here); unfinished (begun, and not all masked); closed; or open.
+--
+-- A copy that an operator opened without its being a branch has taken over: it is what the original was.
+declare
+    v_is_begun constant boolean := p_installation.branch_name is not null
+        and p_installation.system_identifier = forebay._cluster() and forebay._is_here(p_installation.home);
 begin
     return case
-        when not forebay._is_copy(p_installation) then 'original'
-        when not p_installation.is_branch or not forebay._is_here(p_installation.home) then 'copy'
-        when p_installation.branch_name is not null and p_installation.masked_at is null then 'unfinished'
+        when not forebay._is_copy(p_installation) or not v_is_begun and forebay._may_dispatch() then 'original'
+        when not v_is_begun then 'copy'
+        when p_installation.masked_at is null then 'unfinished'
         when forebay._may_dispatch() then 'open'
         else 'closed'
     end;
@@ -3795,7 +3818,7 @@ $function$;
 comment on function forebay._branch_state is
 'What a database is: original; copy (nobody has begun it as a branch here); unfinished (begun, and not all masked); closed; or open.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_branch_state.sql', 'repeatable', '62abb561a1fb2ad87bc61eda1df07f4f8c608b4f0dc73a12249dc6096487078d', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_branch_state.sql', 'repeatable', '25cb64f013c902176467e4f987d404bd78c172a25f884df03f090737970e3988', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6566,6 +6589,49 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_forget_statistics.sql
+create or replace function forebay._forget_statistics()
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Forget what the planner knows of the values in tables that are empty now: analyze leaves it there, with the values.
+--
+-- That a column is given the type that it has drops its statistics; there is no other way before Postgres 18.
+--
+-- Locks  the empty tables of which there are statistics, against everybody
+declare
+    v_column   record;
+    v_is_empty boolean;
+begin
+    for v_column in
+        select distinct s.tablename, s.attname, t.typname
+        from pg_stats as s
+        inner join pg_attribute as a on a.attrelid = to_regclass(format('forebay.%I', s.tablename)) and a.attname = s.attname
+        inner join pg_type as t on t.oid = a.atttypid
+        inner join pg_class as c on c.oid = a.attrelid and c.relkind = 'r'
+        where s.schemaname = 'forebay' and a.atttypid in ('text'::regtype, 'text[]'::regtype, 'jsonb'::regtype)
+    loop
+        execute format('select not exists (select from forebay.%I)', v_column.tablename) into v_is_empty;
+        if v_is_empty then
+            execute format(
+                'alter table forebay.%I alter column %I type %I', v_column.tablename, v_column.attname, v_column.typname
+            );
+        end if;
+    end loop;
+end;
+$function$;
+
+comment on function forebay._forget_statistics is
+'Forget what the planner knows of the values in tables that are empty now: analyze leaves it there, with the values.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_forget_statistics.sql', 'repeatable', '8fd0196d6f7502ad1978f1981f890e7d96af3d3ec09d43084dcdb38510457dfc', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_free_at.sql
 create or replace function forebay._free_at(
     p_quota   text,
@@ -7079,7 +7145,7 @@ as $function$
 -- Which database of its cluster this is: its oid, which no clone has; and its branch of Lakebase, if the session says it.
 --
 -- A branch of Lakebase has the cluster's identifier and the oid of what it was made of. Connections of a lakebase: URL say
--- in forebay.branch where they lead; others say nothing, and nothing follows from that.
+-- in forebay.branch where they lead; others say nothing.
 begin
     return (
         select d.oid::text || coalesce(' ' || nullif(current_setting('forebay.branch', true), ''), '')
@@ -7091,7 +7157,7 @@ $function$;
 
 comment on function forebay._here is 'Which database of its cluster this is: its oid, which no clone has; and its branch of Lakebase, if the session says it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_here.sql', 'repeatable', '417ac4556b10fa1f214d0c4665a4f9f59eee72abe539179edb6e19f620ac62cb', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_here.sql', 'repeatable', '49146f386fe9e810d5a4c2de5c1e72b6f22921411d431c432420e82547a9ad45', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7527,22 +7593,18 @@ create or replace function forebay._is_here(p_place text)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Whether a place that _here gave is this one, as far as both say: null, or no word of a branch, says nothing.
-declare
-    v_here text;
+-- Whether a place that _here gave is this one: null is anywhere, and one without the word of a branch is on any branch.
+--
+-- Where the place has such a word, a session without one is not known to be there: it may be on a copy.
 begin
-    if p_place is null then
-        return true;
-    end if;
-    v_here := forebay._here();
-    return split_part(v_here, ' ', 1) = split_part(p_place, ' ', 1)
-        and (split_part(v_here, ' ', 2) in ('', split_part(p_place, ' ', 2)) or split_part(p_place, ' ', 2) = '');
+    return p_place is null or p_place in (forebay._here(), split_part(forebay._here(), ' ', 1));
 end;
 $function$;
 
-comment on function forebay._is_here is 'Whether a place that _here gave is this one, as far as both say: null, or no word of a branch, says nothing.';
+comment on function forebay._is_here is
+'Whether a place that _here gave is this one: null is anywhere, and one without the word of a branch is on any branch.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_is_here.sql', 'repeatable', 'ae298bf7257c409557547e442f144ddf9a09d2f13763a401a0b4610c7d568ab9', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_is_here.sql', 'repeatable', 'a980bcf9878b6ab00c8829e408bbe2898eed1ee6b08437faf463925c248c771c', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12346,19 +12408,33 @@ as $function$
 -- Refuse to go on in a branch or a restored copy that no operator has opened.
 --
 -- Errors  QF401  this database is a copy and may not dispatch
+declare
+    v_installation forebay.installation;
 begin
-    if not forebay._may_dispatch() then
-        raise exception 'this database is a branch or a restored copy and does not dispatch'
-            using errcode = 'QF401',
-                detail = 'Its tasks belong to the database it was copied from.',
-                hint = 'An operator opens it with forebay.open_installation(p_reason => ''...'').';
+    if forebay._may_dispatch() then
+        return;
     end if;
+    v_installation := forebay._limits();
+    raise exception 'this database is a branch or a restored copy and does not dispatch'
+        using errcode = 'QF401',
+            detail = 'Its tasks belong to the database it was copied from.',
+            hint = case
+                when strpos(v_installation.home, ' ') > 0 and strpos(forebay._here(), ' ') = 0
+                    then 'This session does not say on which branch of Lakebase it is, and so may be on a copy: connect with'
+                        ' a lakebase: URL, or set forebay.branch.'
+                when forebay._branch_state(v_installation) in ('unfinished', 'closed')
+                    then format(
+                        'Open it with forebay branch open %s, asked of what it was made of, or with forebay.open_installation().',
+                        quote_ident(v_installation.branch_name)
+                    )
+                else 'An operator opens it with forebay.open_installation(p_reason => ''...'').'
+            end;
 end;
 $function$;
 
 comment on function forebay._require_open is 'Refuse to go on in a branch or a restored copy that no operator has opened.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_require_open.sql', 'repeatable', '6bfd3f9411590ebbe2f788168b8619eb279916c8c063a5110ac472447cc7004a', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_require_open.sql', 'repeatable', 'bea74136bbc9824c0ee85320ccd673159e5ad2bcba3855c0c54c9602c8da8246', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16893,7 +16969,8 @@ as $function$
 -- Let a branch or a restored copy dispatch in this place. It stays marked as a branch; its tasks run here as well as where they came from.
 --
 -- Writes     forebay.installation, forebay.audit_log
--- Errors     QF406  the branch is not finished: not everything in it is masked
+-- Errors     QF406  the branch is not finished: not everything in it is masked; or this is a copy that prepare_branch was called
+--                   for, or of what it was called in, and the login may not act as forebay_owner, who may have it take over
 -- Called by  forebay_operator
 declare
     v_installation forebay.installation;
@@ -16903,6 +16980,11 @@ begin
         raise exception 'the branch "%" is not finished: not everything in it is masked', v_installation.branch_name
             using errcode = 'QF406', hint = 'Delete it and create it anew, or call forebay.mask_data() until it is complete.';
     end if;
+    if forebay._branch_state(v_installation) = 'copy' and v_installation.prepared <> '{}'
+        and not pg_has_role(session_user, 'forebay_owner', 'member') then
+        raise exception 'this copy may have been made to be a branch, and nothing in it is masked'
+            using errcode = 'QF406', hint = 'If it is to take over as it is, a member of forebay_owner opens it.';
+    end if;
     update forebay.installation as i set opened_in = forebay._cluster(), opened_home = forebay._here()
     where forebay._is_copy(i);
     perform forebay._audit('open_installation', null, null, p_reason, p_actor);
@@ -16911,7 +16993,7 @@ $function$;
 
 comment on function forebay.open_installation is 'Let a branch or a restored copy dispatch in this place. It stays marked as a branch; its tasks run here as well as where they came from.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/open_installation.sql', 'repeatable', 'db05bd0ed12e1a00c5ad88863af3b22fd72a465fa7559b97d7cb488524d4cb2f', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/open_installation.sql', 'repeatable', '3a3a12a78d694081a8c3153c496fb8bb557bb729d7cbd61130c35617eb2db233', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19274,7 +19356,7 @@ as $function$
 --
 -- Call it in a copy of what prepare_branch was called in, then mask_data until it is complete. Tasks that were running are
 -- back in line; their runs go on where they came from, and nothing here will ever stop them. Dispatchers and announcements are forgotten. What is
--- enqueued here gets ids that are far from those of the original, so that traces and bills never mix. Again in a branch that was begun it changes nothing.
+-- enqueued here gets ids that are far from those of the original, so that traces and bills never mix.
 --
 -- Returns    one row
 -- Writes     forebay.installation, forebay.agents, forebay.tasks, forebay.task_attempts, forebay.audit_log, and the
@@ -19282,7 +19364,7 @@ as $function$
 -- Locks      the installation, the agents, by name, then the tasks that run, by id, and their attempts
 -- Errors     22023  p_name is null, empty or longer than 200 characters
 --            42501  the login may not act as forebay_owner
---            QF405  this database is no copy of what prepare_branch was called in
+--            QF405  this database is no copy of what prepare_branch was called in, or somebody has begun it
 -- Called by  forebay_upkeep
 declare
     v_installation forebay.installation;
@@ -19299,12 +19381,12 @@ begin
             hint = 'Call forebay.prepare_branch in the original, make the copy, and call this in the copy.';
     end if;
     if v_state <> 'copy' then
-        return forebay.branch_state();
+        raise exception 'this database is the branch "%" already', v_installation.branch_name using errcode = 'QF405';
     end if;
 
     update forebay.installation as i
     set installation_id = gen_random_uuid(), system_identifier = forebay._cluster(), home = forebay._here(),
-        is_branch = true, opened_in = null, opened_home = null, branch_name = p_name,
+        prepared = '{}', is_branch = true, opened_in = null, opened_home = null, branch_name = p_name,
         branch_of = v_installation.installation_id, branched_at = forebay._now(),
         mask_step = null, mask_after = null, masked_at = null;
     perform forebay._pause(null, 'infinity', 'this is a branch', p_actor);
@@ -19321,7 +19403,7 @@ $function$;
 comment on function forebay.begin_branch is
 'Make a copy a branch of its own: with a new installation_id, every agent paused, and no claim on what runs elsewhere.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/begin_branch.sql', 'repeatable', '11b5913bc05b7e010fdd10097f793114c0d3e16c83c2682d667e13f0d34148d6', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/begin_branch.sql', 'repeatable', '445b566431f4d183058ef730fc73a1f032389ab068af04b5eefa5d7c4a1f628f', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19477,7 +19559,7 @@ begin
         raise exception 'p_mark must not be empty' using errcode = '22023';
     end if;
     return query
-    select d.datname::text from pg_database as d
+    select d.datname::text, not d.datallowconn from pg_database as d
     where starts_with(d.datname::text, p_mark) and d.datname <> current_database()
     order by d.datname;
 end;
@@ -19486,7 +19568,7 @@ $function$;
 comment on function forebay.list_clones is
 'Name the databases beside this one whose name begins with p_mark: those that forebay branch may have made of it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/list_clones.sql', 'repeatable', '233451e9f4b009c8074cc87fd3dbb4cc30ed355e157dd6a6bd076bbd56ea0ce1', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/list_clones.sql', 'repeatable', 'ade22545e4e87c771594cbaaf78082e3779406cec8034ad9247085722b0828c4', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19505,7 +19587,8 @@ as $function$
 -- a customer, a person and a worker each get one made-up name everywhere. What stays: docs/operating.md. Each call is a
 -- transaction of at most p_limit rows a table, and goes on where the last one ended, whoever made it. After the last one the
 -- next call begins anew, and blanks what was written since. p_force: also in what is no branch, and in one that is open, where
--- claims that are held keep what they need. Vacuum afterwards: until then the old rows lie in the tables' files.
+-- claims that are held keep what they need. Afterwards vacuum (full, analyze): until then the old rows lie in the tables'
+-- files, and the commonest values in the planner's statistics.
 --
 -- Returns    one row: the part that it got to, null when everything is masked
 -- Writes     every table with such data
@@ -19554,13 +19637,16 @@ begin
         return (v_parts[v_step], false)::forebay.mask_state;
     end if;
     update forebay.installation as i set mask_step = null, mask_after = null, masked_at = forebay._now();
+    if not forebay._may_dispatch() then
+        perform forebay._forget_statistics();
+    end if;
     return (null, true)::forebay.mask_state;
 end;
 $function$;
 
 comment on function forebay.mask_data is 'Blank for good the next rows of what tasks are about and whom they are for, in a branch; call it until it is complete.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/mask_data.sql', 'repeatable', '95bc984c878c311dad19ce46b29ce88f24f096bdbe40838aabafe87882826d55', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/mask_data.sql', 'repeatable', 'c89eb57e579745c77524f0d7c429933ddf2cb24bd3a6cdfd3eb545e0274309b3', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19581,17 +19667,20 @@ as $function$
 --            42501  the login may not act as forebay_owner
 -- Called by  forebay_upkeep
 declare
-    v_id uuid;
+    v_id      uuid;
+    v_is_copy boolean;
+    v_is_open boolean;
 begin
     perform forebay._require_owner();
     if p_name is null or char_length(p_name) not between 1 and 200 then
         raise exception 'p_name must have 1 to 200 characters' using errcode = '22023';
     end if;
-    update forebay.installation as i set home = forebay._here()
-    where not forebay._is_copy(i) and (i.home is null or strpos(i.home, ' ') = 0);
-    update forebay.installation as i set opened_home = forebay._here()
-    where i.opened_in = forebay._cluster() and forebay._is_here(i.opened_home)
-        and (i.opened_home is null or strpos(i.opened_home, ' ') = 0);
+    select forebay._is_copy(i), forebay._may_dispatch() into v_is_copy, v_is_open from forebay.installation as i for no key update;
+    update forebay.installation as i
+    set home = case when v_is_copy then i.home else forebay._here() end,
+        opened_in = case when v_is_copy then i.opened_in end,
+        opened_home = case when v_is_copy and v_is_open then forebay._here() when v_is_copy then i.opened_home end,
+        prepared = case when p_name = any(i.prepared) then i.prepared else i.prepared || p_name end;
     perform forebay._audit('create_branch', null, null, null, p_actor, jsonb_build_object('name', p_name));
     select i.installation_id into v_id from forebay.installation as i;
     return v_id;
@@ -19601,7 +19690,7 @@ $function$;
 comment on function forebay.prepare_branch is
 'Note, before a branch is made of this database, where this one is at home: the copy then knows from its first moment that it is one.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/prepare_branch.sql', 'repeatable', '3a2c8fe366614609d9c1eb838c31298292e4599317958ddb729c4f67e00e79b2', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/prepare_branch.sql', 'repeatable', '630644d657109e2f13e8a3bddf24666632b49414fecaab89a656a6c242ac1bf6', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19951,6 +20040,35 @@ $function$;
 comment on function forebay.uploads_to_clean is 'Say what the storage still holds of uploads and is not needed any more.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/upkeep/uploads_to_clean.sql', 'repeatable', '3d459fd42d2e41637d97ae04d8fe767f6160576b71263e9ce7ed9ce4270bd3fb', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/upkeep/was_prepared.sql
+create or replace function forebay.was_prepared(p_name text)
+    returns boolean
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say whether prepare_branch was ever told this name here: only then is a copy of that name one that was made to be a branch.
+--
+-- Returns    true or false
+-- Errors     22023  p_name is null
+-- Called by  forebay_upkeep
+begin
+    if p_name is null then
+        raise exception 'p_name must not be null' using errcode = '22023';
+    end if;
+    return (select p_name = any(i.prepared) from forebay.installation as i);
+end;
+$function$;
+
+comment on function forebay.was_prepared is
+'Say whether prepare_branch was ever told this name here: only then is a copy of that name one that was made to be a branch.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/upkeep/was_prepared.sql', 'repeatable', '501422554dbf95d6642189ba74bcb18be7304a91d01e6b9ef133e99ef3511151', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -20353,7 +20471,7 @@ forebay.attempts_to_trace, forebay.record_traces,
 forebay.uploads_to_clean, forebay.uploads_cleaned,
 forebay.collect_announcements, forebay.announcement_sent,
 forebay.prepare_branch, forebay.begin_branch, forebay.branch_state, forebay.mask_data,
-forebay.list_clones
+forebay.list_clones, forebay.was_prepared
 to forebay_upkeep;
 
 -- everybody: which release is installed, and what time it is there
@@ -20374,7 +20492,7 @@ begin
 end;
 $types$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('grants.sql', 'repeatable', '14143f331582b70b48e16c0c56d625707f471f039f8766c1557c45d3f36a8ee1', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('grants.sql', 'repeatable', '88250585cc94792b8475b37b10aa6e082b29bcb9e5955bfacc0182db89283280', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
