@@ -14,8 +14,11 @@ as $function$
 --
 -- p_usage is an object or an array of them: call_id (required), source (agent or trace), model, input_tokens,
 -- output_tokens, cached_tokens (part of the input), pages, cost_usd, list_usd (counts where no price is registered),
--- started_at, latency_ms, trace_id. A missing number is unknown, not zero. The same call again: the first numbers win,
--- unknown ones are filled. A call that may_call let go is closed, and its charge replaced by what it used.
+-- started_at, latency_ms, trace_id, is_cumulative. A missing number is unknown, not zero. The same call again: the first
+-- numbers win, unknown ones are filled. A call that may_call let go is closed, and its charge replaced by what it used.
+--
+-- is_cumulative: the numbers are not of one call, but of all that its session, whose id is call_id, has used so far. The largest
+-- count. A later attempt of the task that goes on with the session gets what came on top.
 --
 -- Returns    how many calls were new or filled
 -- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.tasks, forebay.attempt_calls, forebay.quota_settlements,
@@ -44,15 +47,7 @@ begin
     if v_changed = 0 then
         return 0;
     end if;
-    -- Written even when nothing changes in it: a report in an older snapshot, which cannot see the usage, then gets 40001.
-    update forebay.task_attempts as a
-    set trace_id = coalesce(a.trace_id, (
-        select min(u.trace_id) from forebay.attempt_usage as u where u.attempt_id = p_attempt_id
-    ))
-    where a.attempt_id = p_attempt_id;
-    perform forebay._spend(p_attempt_id);
-    perform forebay._measure(p_attempt_id);
-    perform forebay._settle(p_attempt_id);
+    perform forebay._count_usage(p_attempt_id);
     return v_changed;
 end;
 $function$;

@@ -27,6 +27,7 @@ begin
     v_call.started_at := forebay._json_time(p_usage, 'started_at');
     v_latency := forebay._json_number(p_usage, 'latency_ms');
     v_call.trace_id := forebay._json_name(p_usage, 'trace_id', 500);
+    v_call.is_cumulative := coalesce(forebay._json_boolean(p_usage, 'is_cumulative'), false);
     if v_call.call_id is null then
         raise exception '"call_id" is required' using errcode = '22023';
     end if;

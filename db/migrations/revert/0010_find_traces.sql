@@ -4,6 +4,9 @@
 
 drop type forebay.attempt_to_trace;
 drop table forebay.attempt_traces;
+drop index forebay.task_attempts_trace;
 drop index forebay.task_attempts_ended;
 alter table forebay.attempt_usage
+drop column is_cumulative,
+drop column is_partial,
 drop column list_usd;

@@ -194,8 +194,8 @@ FAULTS = [
     Fault(
         "usage counted twice",
         f"{INTERNAL}/_record_usage.sql",
-        "p_attempt.attempt_id, p_call.source, p_call.call_id,",
-        "p_attempt.attempt_id, p_call.source, p_call.call_id || gen_random_uuid(),",
+        "v_call.attempt_id, v_call.source, v_call.call_id,",
+        "v_call.attempt_id, v_call.source, v_call.call_id || gen_random_uuid(),",
         webhooks.test_wh2_usage_is_counted_once,
     ),
     Fault(
