@@ -348,9 +348,11 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "record_traces": lambda s, c: upkeep.record_traces(
         s,
         attempt_id=c.attempt(),
-        calls=[{"call_id": str(c.random.randrange(9)), "model": "m", "input_tokens": 1}],
+        calls=[
+            {"call_id": str(n), "trace_id": str(c.random.randrange(3)), "input_tokens": 1}
+            for n in c.some(list(range(9)), 2)
+        ],
         traces=1,
-        rollups=[str(c.random.randrange(9))],
     ),
     "annotate": lambda s, c: operator.annotate(s, task_ids=c.tasks(), note="n"),
     "act_on_matching": act_on_matching,

@@ -7,8 +7,8 @@ create or replace function forebay._measure(p_attempt_id bigint)
 as $function$
 -- Add up what the attempt's calls used, on its row; the caller holds it and its task.
 --
--- An unknown number adds nothing, and then the usage as a whole is not known. A call that used nothing, such as one that
--- the provider refused, is none.
+-- An unknown number adds nothing, and then the usage as a whole is not known, nor is it by a trace that may have more to
+-- tell. A call that used nothing, such as one that the provider refused, is none.
 --
 -- Writes  forebay.task_attempts
 declare
@@ -23,7 +23,9 @@ begin
             coalesce(sum(u.output_tokens), 0)::bigint as output_tokens,
             coalesce(sum(u.cached_tokens), 0)::bigint as cached_tokens,
             (count(*) filter (where u.input_tokens + u.output_tokens is distinct from 0 or u.pages > 0))::integer as calls,
-            coalesce(bool_and(u.input_tokens is not null and u.output_tokens is not null), false) as is_known
+            coalesce(
+                bool_and(u.input_tokens is not null and u.output_tokens is not null and u.is_partial is not true), false
+            ) as is_known
         from forebay.attempt_usage as u
         where u.attempt_id = p_attempt_id and u.source = v_source
     ) as used

@@ -8,7 +8,7 @@ as $function$
 -- Bring what the attempt cost up to date, and note the difference as spent; the caller holds its row.
 --
 -- The calls of the more complete source count, never of two. Each is spent on the UTC day that it was made. A call that used
--- nothing needs no price.
+-- nothing needs no price. Of a trace that may have more to tell not all of the cost is known.
 --
 -- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts
 declare
@@ -41,7 +41,8 @@ begin
         select
             sum(u.usd) as usd,
             coalesce(bool_and(
-                u.usd is not null or coalesce(u.input_tokens + u.output_tokens + coalesce(u.pages, 0) = 0, false)
+                (u.usd is not null or coalesce(u.input_tokens + u.output_tokens + coalesce(u.pages, 0) = 0, false))
+                and u.is_partial is not true
             ), false) as is_all
         from forebay.attempt_usage as u
         where u.attempt_id = p_attempt_id and u.source = v_source

@@ -11,8 +11,8 @@ as $function$
 -- Hand out ended attempts whose traces are to be looked for now: commit, look, and call record_traces for each.
 --
 -- One that is not recorded within two minutes is handed out again, to whoever asks. The first time that anybody asks, those
--- are meant that ended within seven days. One that was given back before any call has no traces. In a copy that nobody has
--- opened there is nothing to look for.
+-- are meant that ended within seven days. One that was given back before any call has no traces. A trace that several attempts
+-- name is handed out for none of them. In a copy that nobody has opened there is nothing to look for.
 --
 -- Returns    at most p_limit rows, in the order that they are due; an attempt ran from started_at to finished_at
 -- Writes     forebay.attempt_traces
@@ -54,8 +54,8 @@ begin
         returning t.attempt_id, d.next_look_at as due_at
     )
     select
-        a.attempt_id, a.task_id, encode(sha256(convert_to(a.launch_token, 'UTF8')), 'hex'), a.trace_id, a.started_at,
-        a.finished_at
+        a.attempt_id, a.task_id, encode(sha256(convert_to(a.launch_token, 'UTF8')), 'hex'),
+        case when not forebay._is_shared_trace(a) then a.trace_id end, a.started_at, a.finished_at
     from leased as l
     inner join forebay.task_attempts as a on a.attempt_id = l.attempt_id
     order by l.due_at, a.attempt_id;

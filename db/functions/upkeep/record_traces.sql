@@ -2,8 +2,7 @@ create or replace function forebay.record_traces(
     p_attempt_id bigint,
     p_calls      jsonb,
     p_traces     integer default 0,
-    p_is_whole   boolean default false,
-    p_rollups    text[] default null
+    p_is_whole   boolean default false
 )
     returns text
     language plpgsql
@@ -13,15 +12,16 @@ create or replace function forebay.record_traces(
 as $function$
 -- Record what a look for an attempt's traces found, and say whether it goes on: found, partial, awaited or missing.
 --
--- p_calls are calls as report_usage takes them; their source is trace. p_traces says how many traces there were, p_is_whole
--- that all of them had ended and were read to their end. p_rollups (null: none) are ids of calls that are only sums of others: what was
--- recorded of them is dropped. Traces are found when they also tell of as many calls as the attempt itself, and of one at least: a
--- trace may be stored without what is in it. Else there are more looks, with longer and longer waits, and at last none. The
--- same look again changes nothing that was used.
+-- p_calls are calls as report_usage takes them; their source is trace. They are all that the traces named in them (trace_id)
+-- tell of: what a later look sees corrects what was seen before, and what it does not see any more is dropped. p_traces
+-- says how many traces there were, p_is_whole that all of them had ended and were read to their end: else the usage
+-- that they tell is not known as a whole. Traces are found when they also tell of as many calls as the attempt itself, and of
+-- one at least: a trace may be stored without what is in it. Else there are more looks, with longer and longer waits, and at
+-- last none. The same look again changes nothing that was used.
 --
 -- Returns    one word; missing: nothing came and nobody looks any more
 -- Writes     forebay.attempt_traces, and what report_usage writes
--- Locks      the task, then its attempts, by id, then the row of attempt_traces
+-- Locks      the task, then its attempts, by id, then rows of attempt_traces, by id
 -- Errors     22023  p_attempt_id, p_calls, p_traces or p_is_whole is null, p_traces is negative, or a call is bad; nothing is recorded then
 --            QF304  there is no such attempt
 -- Called by  forebay_upkeep
@@ -36,13 +36,9 @@ begin
     if jsonb_typeof(p_calls) is distinct from 'array' then
         raise exception 'p_calls must be a JSON array' using errcode = '22023';
     end if;
-    v_attempt := (forebay._lock_attempt(p_attempt_id)).attempt;
-    perform forebay._drop_rollups(p_attempt_id, p_rollups);
-    perform forebay.report_usage(p_attempt_id, (
-        select coalesce(jsonb_agg(c.value || '{"source": "trace"}' order by c.ordinality), '[]')
-        from jsonb_array_elements(p_calls) with ordinality as c
-    ));
+    perform forebay._take_look((forebay._lock_attempt(p_attempt_id)).attempt, p_calls, not p_is_whole);
     v_attempt := forebay._get_attempt(p_attempt_id);
+    perform forebay._share_trace(v_attempt);
     v_now := forebay._now();
 
     insert into forebay.attempt_traces as t (attempt_id, ended_at, looks, traces, is_whole)
@@ -52,7 +48,9 @@ begin
         and forebay._known_calls(p_attempt_id, 'trace') >= greatest(1, forebay._known_calls(p_attempt_id, 'agent'))
     )
     on conflict (attempt_id) do update set
-        looks = t.looks + 1, traces = greatest(t.traces, excluded.traces), is_whole = t.is_whole or excluded.is_whole
+        looks = t.looks + 1, traces = greatest(t.traces, excluded.traces),
+        is_whole = excluded.is_whole
+            or (t.is_whole and p_traces = 0 and forebay._known_calls(p_attempt_id, 'trace') > 0)
     returning t.* into v_traces;
     if not v_traces.is_whole then
         v_traces.next_look_at := v_now + forebay._trace_wait(

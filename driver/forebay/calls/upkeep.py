@@ -152,12 +152,11 @@ def record_traces(
     calls: JsonList,
     traces: Integer = 0,
     is_whole: bool = False,
-    rollups: Sequence[str] | None = None,
 ) -> str:
     """Record what a look found; returns found, partial, awaited, or missing: nobody looks again.
 
-    Calls are as `report_usage` takes them, `rollups` the ids of those that are only sums of others.
-    Raises UnknownAttemptError.
+    Calls are as `report_usage` takes them: all that the traces named in them tell of now. Raises
+    UnknownAttemptError.
     """
 
 

@@ -1,6 +1,6 @@
--- record_traces: a trace's calls are recorded once, found when none is missing, given up in the end.
+-- record_traces: a trace's calls are those of the last look, found when none is missing, given up in the end.
 begin;
-select plan(27);
+select plan(28);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -35,7 +35,7 @@ select results_eq(
 );
 set local role forebay_upkeep;
 select is(
-    forebay.record_traces(101, '[{"call_id": "s1", "model": "m", "input_tokens": 9, "output_tokens": 9}]', 1, true),
+    forebay.record_traces(101, '[{"call_id": "s1", "model": "m", "input_tokens": 4, "output_tokens": 1}]', 1, true),
     'found', 'the same again'
 );
 set local role forebay_owner;
@@ -80,18 +80,24 @@ select is(
 );
 -- A span that sums up others, read before they were there.
 select is(
-    forebay.record_traces(105, '[{"call_id": "root", "model": "m", "input_tokens": 100, "output_tokens": 0}]', 1, false),
+    forebay.record_traces(105, '[{"call_id": "root", "trace_id": "t", "model": "m", "input_tokens": 90, "output_tokens": 0}]', 1),
     'partial', 'a sum stands for what it sums up'
 );
+set local role forebay_owner;
+select results_eq(
+    $$ select used_input_tokens, is_usage_known, cost_usd, is_cost_known from forebay.task_attempts where attempt_id = 105 $$,
+    $$ values (90::bigint, false, 0.00009, false) $$, 'but a trace that may have more to tell makes nothing known'
+);
+set local role forebay_upkeep;
 select is(
-    forebay.record_traces(105, '[{"call_id": "l1", "model": "m", "input_tokens": 50, "output_tokens": 0},
-        {"call_id": "l2", "model": "m", "input_tokens": 50, "output_tokens": 0}]', 1, true, '{root}'),
+    forebay.record_traces(105, '[{"call_id": "l1", "trace_id": "t", "model": "m", "input_tokens": 50, "output_tokens": 0},
+        {"call_id": "l2", "trace_id": "t", "model": "m", "input_tokens": 50, "output_tokens": 0}]', 1, true),
     'found', 'until its parts come'
 );
 set local role forebay_owner;
 select results_eq(
-    $$ select used_input_tokens, cost_usd, is_cost_known from forebay.task_attempts where attempt_id = 105 $$,
-    $$ values (100::bigint, 0.0001, true) $$, 'it is not counted beside them'
+    $$ select used_input_tokens, is_usage_known, cost_usd, is_cost_known from forebay.task_attempts where attempt_id = 105 $$,
+    $$ values (100::bigint, true, 0.0001, true) $$, 'it is not counted beside them'
 );
 select is(
     (select sum(usd) from forebay.spend_entries), 0.500105, 'what was spent is right too'
