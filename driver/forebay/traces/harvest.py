@@ -1,7 +1,7 @@
 """What attempts used, from their traces into the database: the source `trace`.
 
 Traces are stored late, in part, or never. Which attempts are looked for, and until when, is the
-database's matter. A look may be repeated: a call's id is its span's, so that nothing counts twice.
+database's matter. A look may be repeated: what it sees replaces what an earlier one saw.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from typing import Any, Protocol
 import psycopg
 
 from forebay.calls import upkeep
-from forebay.errors import TracesError
+from forebay.errors import InvalidDocumentError, TracesError
 from forebay.logs import EventLog, first_line
 from forebay.rows import AttemptToTrace
-from forebay.traces.spans import CallsFound, SpanSeen, calls_of
+from forebay.traces.spans import SpanSeen, calls_of
 
 log = EventLog(__name__)
 
 AT_A_TIME = 20  # attempts: so many looks take less than the two minutes that they are lent for
 MOST_FAILURES = 3  # in a row, after which no more is asked now
 MOST_CALLS = 10_000  # of one attempt that are recorded
+REFUSED = (psycopg.DataError, InvalidDocumentError)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTrace:
-    """A trace; `is_whole`: it has ended, and so has every span of it. Without spans: unreadable."""
+    """A trace; `is_whole`: it has ended, and so has every span of it. Without spans: not read."""
 
     trace_id: str
     spans: Sequence[SpanSeen] = ()
@@ -117,25 +118,51 @@ def _record(
     found: Sequence[FoundTrace],
     done: Traced,
 ) -> None:
-    read = [calls_of(trace.trace_id, trace.spans) for trace in found]
-    told = CallsFound(
-        calls=[call for each in read for call in each.calls],
-        rollups=[key for each in read for key in each.rollups],
-    )
-    is_whole = all(trace.is_whole for trace in found) and len(told.calls) <= MOST_CALLS
-    attempt_id, traces = attempt.attempt_id, len(found)
+    """Record what was found; what the database takes from no trace is left out, and named."""
     try:
-        state = upkeep.record_traces(
-            connection,
-            attempt_id=attempt_id,
-            calls=told.calls[:MOST_CALLS],
-            traces=traces,
-            is_whole=is_whole,
-            rollups=told.rollups,
-        )
-    except psycopg.DataError as error:  # something that nobody thought of: the others go on
-        log.warning("traces_refused", attempt_id=attempt_id, reason=first_line(error))
-        state = upkeep.record_traces(connection, attempt_id=attempt_id, calls=[], traces=traces)
+        calls, state = _tell(connection, attempt, found, len(found))
+    except REFUSED:
+        taken = [trace for trace in found if _is_taken(connection, attempt, trace)]
+        calls, state = _tell(connection, attempt, taken, len(found))
     done.attempts += 1
-    done.calls += len(told.calls)
+    done.calls += calls
     done.states[state] += 1
+
+
+def _tell(
+    connection: psycopg.Connection[Any],
+    attempt: AttemptToTrace,
+    read: Sequence[FoundTrace],
+    traces: int,
+) -> tuple[int, str]:
+    """Record the calls of the traces that were read, of so many that there are.
+
+    Return how many calls these are, and how far the search is.
+    """
+    calls = [call for trace in read for call in calls_of(trace.trace_id, trace.spans)]
+    is_whole = len(read) == traces and all(trace.is_whole for trace in read)
+    return len(calls), upkeep.record_traces(
+        connection,
+        attempt_id=attempt.attempt_id,
+        calls=calls[:MOST_CALLS],
+        traces=traces,
+        is_whole=is_whole and len(calls) <= MOST_CALLS,
+    )
+
+
+def _is_taken(
+    connection: psycopg.Connection[Any], attempt: AttemptToTrace, trace: FoundTrace
+) -> bool:
+    """Try what the database says to one trace alone, and leave everything as it is."""
+    try:
+        with connection.transaction(force_rollback=True):
+            _tell(connection, attempt, [trace], 1)
+    except REFUSED as error:
+        log.warning(
+            "trace_refused",
+            attempt_id=attempt.attempt_id,
+            trace_id=trace.trace_id,
+            reason=first_line(error),
+        )
+        return False
+    return True

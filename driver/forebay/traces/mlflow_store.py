@@ -64,23 +64,29 @@ class MlflowTraces:
             return cls(MlflowClient(uri), experiment)
 
     def find(self, attempt: AttemptToTrace) -> list[FoundTrace]:
-        """Return the traces of an attempt, MOST_TRACES at most. Raises TracesError."""
+        """Return the traces of an attempt; those beyond MOST_TRACES are not read.
+
+        Raises TracesError.
+        """
         with _said_as_one():
             ids = list(self._search(attempt))
             told = attempt.trace_id
             if told and told not in ids and TRACE_ID.fullmatch(told):
                 ids.append(told)
-            return [one for key in ids if (one := self._read(key, attempt.launch_key))]
+            read = [self._read(key, attempt.launch_key) for key in ids[:MOST_TRACES]]
+            return [trace for trace in read if trace] + [
+                FoundTrace(key) for key in ids[MOST_TRACES:]
+            ]
 
     def _search(self, attempt: AttemptToTrace) -> Iterator[str]:
-        """Yield the ids of the traces that are tagged as this attempt's."""
+        """Yield the ids of traces tagged as this attempt's, up to a page more than are read."""
         begins, ends = attempt.started_at - SLACK, attempt.finished_at + SLACK
         wanted = (
             f"tags.`{LAUNCH_KEY}` = '{attempt.launch_key}'"
             f" AND trace.timestamp_ms >= {_ms(begins)} AND trace.timestamp_ms <= {_ms(ends)}"
         )
         token: str | None = None
-        for _ in range(MOST_TRACES // PAGE):
+        for _ in range(MOST_TRACES // PAGE + 1):
             page = self.client.search_traces(
                 locations=[self._location()],
                 filter_string=wanted,

@@ -1,17 +1,18 @@
 """The model calls in a trace: each counted once, where it was made.
 
-A span may tell what all below it used together, so a span counts only if nothing below it tells
-of usage. A call without usage is unknown, unless a span above it counts. What the trace as a whole
-is said to have used is not read: versions of MLflow disagree about it.
+A span may tell what all below it used together, so one that tells of no more than those below it
+does not count; one that tells of more counts for all of them. A call without usage is unknown,
+unless a span above it counts. What the trace as a whole is said to have used is not read: versions
+of MLflow disagree about it.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import zip_longest
 from typing import Any
 
 from forebay.traces.tokens import Tokens, tokens_of
@@ -27,10 +28,13 @@ OWN_CALL = "forebay.call_id"  # on each call that our own agents record, named f
 PAGES = "forebay.pages"
 
 MOST_CHARACTERS = 500
-MOST_USD = 10**9
-MOST_PAGES = 10**9
+MOST = 10**9  # dollars, or pages
+MOST_PLACES = 40  # that report_usage takes after the point
 MOST_MS = 10**12
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Amounts = tuple[Decimal, ...]
+"""Tokens in, tokens out, and pages; what is unknown is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,54 +66,80 @@ class SpanSeen:
         return tokens_of(self.attributes.get(USAGE), provider)
 
     @property
-    def pages(self) -> float | None:
+    def pages(self) -> Decimal | None:
         """How many pages it read, where it is paid by these."""
-        return _number(self.attributes.get(PAGES), MOST_PAGES)
+        return _amount(self.attributes.get(PAGES))
+
+    @property
+    def amounts(self) -> Amounts:
+        """What it says that it used, to be compared and added up."""
+        tokens = self.tokens
+        return Decimal(tokens.input or 0), Decimal(tokens.output or 0), self.pages or Decimal(0)
 
 
-@dataclass(frozen=True, slots=True)
-class CallsFound:
-    """Calls as `report_usage` takes them, and the ids of spans that only sum up others."""
+def calls_of(trace_id: str, spans: Sequence[SpanSeen]) -> list[dict[str, Any]]:
+    """Return the calls of a trace as `report_usage` takes them, in the order in which they began.
 
-    calls: list[dict[str, Any]] = field(default_factory=list)
-    rollups: list[str] = field(default_factory=list)
-
-
-def calls_of(trace_id: str, spans: Sequence[SpanSeen]) -> CallsFound:
-    """Return the calls of a trace, in the order in which they began; a call's id is its span's."""
-    paid = {span.span_id: span for span in spans if span.is_call or span.tells_usage}
-    telling = {key for key, span in paid.items() if span.tells_usage}
+    A call's id is that of its trace and its span.
+    """
     parents = _parents(spans)
-    above_paid, above_telling = _above(paid, parents), _above(telling, parents)
-    counted = telling - above_telling
-    found = CallsFound(rollups=sorted(telling & above_telling))
-    for key in sorted(paid, key=lambda key: (paid[key].started or 0, key)):
-        if key not in telling:
-            is_part = key in above_paid or any(one in counted for one in _ancestors(key, parents))
-            if is_part:
-                continue
-        elif key not in counted:
+    paid = {span.span_id: span for span in spans if span.is_call or span.tells_usage}
+    top_down = _top_down(parents)
+    telling, above_paid = _telling(paid, parents, top_down)
+    parts: set[str] = set()  # spans below one that tells of more, and counts for them
+    for key in top_down:
+        if parents[key] in parts or parents[key] in telling:
+            parts.add(key)
+    counted = [
+        span
+        for key, span in paid.items()
+        if key not in parts and (key in telling or not (span.tells_usage or key in above_paid))
+    ]
+    counted.sort(key=lambda span: (span.started or 0, span.span_id))
+    return [_call(trace_id, span) for span in counted]
+
+
+def _telling(
+    paid: Mapping[str, SpanSeen], parents: Mapping[str, str | None], top_down: Sequence[str]
+) -> tuple[set[str], set[str]]:
+    """Return the spans that tell of more than all below them do, and those with a paid one below.
+
+    One that tells of as much as those below it is their sum; where it tells of more, something
+    below it did not tell.
+    """
+    telling, above_paid = set[str](), set[str]()
+    below: dict[str, Amounts] = {}  # what is told in all below each span, where anything is
+    for key in reversed(top_down):
+        span, parent = paid.get(key), parents[key]
+        if span and span.tells_usage and _is_beyond(span.amounts, below.get(key)):
+            telling.add(key)
+            below[key] = span.amounts
+        if parent is None:
             continue
-        found.calls.append(_call(trace_id, paid[key]))
-    return found
+        if span or key in above_paid:
+            above_paid.add(parent)
+        if key in below:
+            pairs = zip_longest(below[key], below.get(parent, ()), fillvalue=Decimal(0))
+            below[parent] = tuple(one + other for one, other in pairs)
+    return telling, above_paid
 
 
-def _above(keys: Iterable[str], parents: Mapping[str, str | None]) -> set[str]:
-    """Return all spans that one of these is below."""
-    above: set[str] = set()
-    for key in keys:
-        for one in _ancestors(key, parents):
-            if one in above:
-                break
-            above.add(one)
-    return above
+def _is_beyond(amounts: Amounts, told: Amounts | None) -> bool:
+    return told is None or any(one > other for one, other in zip(amounts, told, strict=True))
 
 
-def _ancestors(key: str, parents: Mapping[str, str | None]) -> Iterator[str]:
-    """Yield the spans above this one, the nearest first."""
-    while parent := parents.get(key):
-        yield parent
-        key = parent
+def _top_down(parents: Mapping[str, str | None]) -> list[str]:
+    """Return all spans, each after the one above it."""
+    below: dict[str, list[str]] = {}
+    ordered: list[str] = []
+    for key, parent in parents.items():
+        if parent in parents:
+            below.setdefault(str(parent), []).append(key)
+        else:
+            ordered.append(key)
+    for key in ordered:  # which grows meanwhile
+        ordered += below.get(key, ())
+    return ordered
 
 
 def _parents(spans: Iterable[SpanSeen]) -> dict[str, str | None]:
@@ -134,14 +164,14 @@ def _call(trace_id: str, span: SpanSeen) -> dict[str, Any]:
     if pages is not None and tokens == Tokens():
         tokens = Tokens(0, 0)  # paid by the page, as the agent reports it
     said = {
-        "call_id": span.span_id,
+        "call_id": f"{trace_id}/{span.span_id}",
         "trace_id": trace_id,
         "model": _model(span),
         "input_tokens": tokens.input,
         "output_tokens": tokens.output,
         "cached_tokens": tokens.cached,
-        "pages": pages,
-        "cost_usd": _usd(span.attributes.get(OWN_COST)),
+        "pages": _digits(pages),
+        "cost_usd": _digits(_amount(span.attributes.get(OWN_COST))),
         "list_usd": _list_usd(span),
         "started_at": _moment(span.started),
         "latency_ms": _latency(span),
@@ -162,19 +192,23 @@ def _list_usd(span: SpanSeen) -> str | None:
     cost = span.attributes.get(COST)
     if not isinstance(cost, Mapping) or not span.tells_usage:
         return None
-    return _usd(cost.get("total_cost"))
+    return _digits(_amount(cost.get("total_cost")))
 
 
-def _usd(value: object) -> str | None:
-    """Return an amount of dollars in plain digits, to 12 places; None for what is none."""
-    amount = _number(value, MOST_USD)
-    return None if amount is None else f"{Decimal(str(amount)):.12f}"
-
-
-def _number(value: object, most: float) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+def _amount(value: object) -> Decimal | None:
+    """Return an amount as it was told: a number, or its digits as text; None for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    return value if math.isfinite(value) and 0 <= value <= most else None
+    try:
+        amount = Decimal(str(value))
+    except (ValueError, ArithmeticError):
+        return None
+    is_one = amount.is_finite() and 0 <= amount <= MOST
+    return amount if is_one and int(amount.as_tuple().exponent) >= -MOST_PLACES else None
+
+
+def _digits(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount:f}"
 
 
 def _moment(nanoseconds: int | None) -> str | None:

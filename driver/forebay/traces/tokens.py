@@ -28,12 +28,12 @@ def tokens_of(usage: object, provider: object = None) -> Tokens:
     """Return the tokens that an object of usage tells, MLflow's or a provider's own."""
     if not isinstance(usage, Mapping):
         return Tokens()
-    given = _first(usage, "input_tokens", "prompt_tokens")
-    output = _first(usage, "output_tokens", "completion_tokens")
-    read = _first(usage, "cache_read_input_tokens")
+    given = _first(usage, "input_tokens", "prompt_tokens", "inputTokens")
+    output = _first(usage, "output_tokens", "completion_tokens", "outputTokens")
+    read = _first(usage, "cache_read_input_tokens", "cacheReadInputTokens")
     if read is None:
         read = _detail(usage, "prompt_tokens_details", "input_tokens_details")
-    written = _first(usage, "cache_creation_input_tokens") or 0
+    written = _first(usage, "cache_creation_input_tokens", "cacheWriteInputTokens") or 0
     if given is None:
         return Tokens(None, output, None)
     apart = (read or 0) + written
@@ -54,9 +54,11 @@ def _is_beside(
     """
     if "prompt_tokens" in usage and "input_tokens" not in usage:
         return False
+    if "inputTokens" in usage:  # Bedrock's own
+        return True
     if apart > given:
         return not _is_named(provider, "openai", "azure")
-    total = _first(usage, "total_tokens")
+    total = _first(usage, "total_tokens", "totalTokens")
     if total is not None:
         return total == given + output + apart
     return _is_named(provider, *BESIDE)
