@@ -17,7 +17,7 @@
 \set file migrations/0007_act_and_announce.sql \set sha256 9a3a1d07714b7d7692f27eeb4d7ecb9b08223bc913a727e0606240879d2f1833 \ir install/apply.sql
 \set file migrations/0008_index_owners_folded.sql \set sha256 89acc08aae511f91351f1ce00382210934c4de5af4417e64759ea41ecb94b3b4 \ir install/apply.sql
 \set file migrations/0009_run_lakeflow.sql \set sha256 b41423d4b0b3e0a5507cf30cc9b85f89767ec51b95fdfb2ea01a934cd5a61b14 \ir install/apply.sql
-\set file migrations/0010_find_traces.sql \set sha256 bfe0bc7804b43e5d43e032c19c7dda65c1621857270e370ebb22591ab743dc18 \ir install/apply.sql
+\set file migrations/0010_find_traces.sql \set sha256 f6a7b86589c4cda3324d927ca87fdbd80ab40a93b0ec95a6339d96614582ecb4 \ir install/apply.sql
 \set file migrations/0011_read_bills.sql \set sha256 c75092c85d29e4acb7d93461c98bd0ae5f9a3de66650402897c865d76f5eb906 \ir install/apply.sql
 \set file migrations/0012_make_branches.sql \set sha256 c2ff9c644c4e2785ed145608bcb091efee52c7ac34c389a760119b40be4e4417 \ir install/apply.sql
 
@@ -47,6 +47,7 @@
 \set file functions/internal/_batch_tasks.sql \set sha256 bf42b091620291bef01a50698490392178b7afe1f535edf91fe602fd2754fbf7 \ir install/apply.sql
 \set file functions/internal/_batch_tasks_by_confidence.sql \set sha256 aff4786358032514b4dee8f13bbbd49cbfbde4f15d43bae1e3d128c0520c272e \ir install/apply.sql
 \set file functions/internal/_batches_done.sql \set sha256 ccf9262fabaae589ef7692aa4c591c231fb1ca613a54cc358550bc68ef1a8139 \ir install/apply.sql
+\set file functions/internal/_beyond.sql \set sha256 46d1b7a3d76af532487558fcbf9c27ab2c036794d6220af2486b2cf08b8792bf \ir install/apply.sql
 \set file functions/internal/_boosted.sql \set sha256 544383c2c7540d1d9f20c4bb31cc290f955580ee176e8d7776c72c0ecd1aafec \ir install/apply.sql
 \set file functions/internal/_branch_state.sql \set sha256 25cb64f013c902176467e4f987d404bd78c172a25f884df03f090737970e3988 \ir install/apply.sql
 \set file functions/internal/_bucket_level.sql \set sha256 8c615f1ca60bca4b224bb54aedbdac5d03f7947d53f573e3d5e0ff15b4ffddc6 \ir install/apply.sql
@@ -79,6 +80,7 @@
 \set file functions/internal/_count_ahead.sql \set sha256 a307b9195dd8398801bc3563325af88dba2eb4f0bd149247d660c5590bec9df0 \ir install/apply.sql
 \set file functions/internal/_count_expired.sql \set sha256 bff71b506a567bb93b164c44c02e3a5b3e625a94da7f14ad6797ec714fad41d4 \ir install/apply.sql
 \set file functions/internal/_count_turns.sql \set sha256 66287c83ab06d3e35595bb6545c8cf932a41f4793a96a1289835dafb1f1d0b8f \ir install/apply.sql
+\set file functions/internal/_count_usage.sql \set sha256 8d864abd4c077cd4fbd6d1764f8c910739d17fc887ccda9a4780283303551728 \ir install/apply.sql
 \set file functions/internal/_counted_calls.sql \set sha256 6eb4d0fa0b8c5ab02c332ca36467f1e62906ddffa98a2d7098b370e92866c906 \ir install/apply.sql
 \set file functions/internal/_customer_amounts.sql \set sha256 52ae6c901dba65129ec38707581cf754872e2df721a8c5a6ffeaa32efb33f5c6 \ir install/apply.sql
 \set file functions/internal/_customer_pages.sql \set sha256 1570588818b2f6e7d9de194e7e6aa0cdf95e4baf8c0ac427db0ad2baa7abc39f \ir install/apply.sql
@@ -89,7 +91,7 @@
 \set file functions/internal/_dearest_usd_per_m.sql \set sha256 dbd1c312ef7ebc87da9d559d899aaab7bbd1ecccb2d034778c1a24eac41e4e73 \ir install/apply.sql
 \set file functions/internal/_defer.sql \set sha256 44c951962cf82bdda7f255aa058b0376435bf81fed48d4533dc9affc0b536f22 \ir install/apply.sql
 \set file functions/internal/_disown_attempts.sql \set sha256 58ddbc4bb1779baec5b863597af4df8b528b04a80f2a5714fd478504adc68264 \ir install/apply.sql
-\set file functions/internal/_drop_rollups.sql \set sha256 3763ec81b5ed5483a9b3b80b35036c1edf40013676dc8b94bf2ee56622431d89 \ir install/apply.sql
+\set file functions/internal/_drop_calls.sql \set sha256 be062a44af1d1d579be33cb2e94b7d63ed4ab3dc39130232ce8ebbb2f964f2d0 \ir install/apply.sql
 \set file functions/internal/_effective_priority.sql \set sha256 beabadd7ff286a78fbbca6bd88c71afce5257019bd9e8799ff6e02d2337d959f \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 a072c760eca2ca7ef2facc2463f81fb0844e9f05b28c5e9bbcdb2ca5a3052791 \ir install/apply.sql
@@ -149,6 +151,7 @@
 \set file functions/internal/_is_here.sql \set sha256 a980bcf9878b6ab00c8829e408bbe2898eed1ee6b08437faf463925c248c771c \ir install/apply.sql
 \set file functions/internal/_is_limited.sql \set sha256 52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566 \ir install/apply.sql
 \set file functions/internal/_is_person.sql \set sha256 00898cd347a1f3055c12990aee54081ab201ab647db5567fe1ae5eab11cfce39 \ir install/apply.sql
+\set file functions/internal/_is_shared_trace.sql \set sha256 b3b1b89857708c0a344d6f3a7d3d11cc08fd361e00735f342fc4cb6635788fcd \ir install/apply.sql
 \set file functions/internal/_is_short.sql \set sha256 15d04d7db6744274e43792fa086c9aa72701296182ab8938595601ba8030baf7 \ir install/apply.sql
 \set file functions/internal/_is_small.sql \set sha256 3a80547cfbbd73688ce0ff181fc08471d564f9beea2901fd49eadfaa0d6e1b5b \ir install/apply.sql
 \set file functions/internal/_is_weighed.sql \set sha256 aa0bc8479853b3f7fbd13a2af918058a4b2095cc46366ce083423badf79afb71 \ir install/apply.sql
@@ -205,7 +208,8 @@
 \set file functions/internal/_may_dispatch.sql \set sha256 4459ef67a9629b641454a23a4a48d38a24ebeeb848765717feb35c6c7c129508 \ir install/apply.sql
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
 \set file functions/internal/_may_start.sql \set sha256 2adc917a4b97ef6c2e3f4df1fe734d64a0e78e10bf60a312987188c20a74c9ec \ir install/apply.sql
-\set file functions/internal/_measure.sql \set sha256 654b1eba84b5d2bbcfb3f3469a077f796af31f684b1ec36f32f07c01c673332d \ir install/apply.sql
+\set file functions/internal/_measure.sql \set sha256 e61893d4d6328633983e365d0344f44b804f5006afde69829d6a74d815879a89 \ir install/apply.sql
+\set file functions/internal/_merge_call.sql \set sha256 ce8ba161f5a88f1fb72ff5838d25c1cbf9123bf286e254a2ff7326b1430fa0e8 \ir install/apply.sql
 \set file functions/internal/_moment_words.sql \set sha256 c7a9665934a7a9bbf0dc03532a234217d70256f6723ab8f21d3920a27d97aec6 \ir install/apply.sql
 \set file functions/internal/_move_ids.sql \set sha256 a82f508825cd11e1f0830feeca516b348d209e038c3c81e451392f5497501aec \ir install/apply.sql
 \set file functions/internal/_names.sql \set sha256 4b98395b29edf3db3bf636f18c26d2b17235c1ddd70b16a5d42a98c9511bf6f4 \ir install/apply.sql
@@ -231,7 +235,8 @@
 \set file functions/internal/_parse_period.sql \set sha256 75114248241eb4454f4c5b0b527d8c1bfe4b864aee859c74eba5d69641767c56 \ir install/apply.sql
 \set file functions/internal/_parse_records.sql \set sha256 9f577b582fa1c4d073cd27333844c303cecdeb697fc8e2f7ed4e84f979726d08 \ir install/apply.sql
 \set file functions/internal/_parse_task.sql \set sha256 0dec44762b7c7c22766869747971bc7278e113e9e9f370310d958408f59f10b8 \ir install/apply.sql
-\set file functions/internal/_parse_usage.sql \set sha256 53502ac17825b6459f34a3f80a7d9bcd8cdd21b25843f4146a0fb303a9437906 \ir install/apply.sql
+\set file functions/internal/_parse_usage.sql \set sha256 157b919cde6f415a7dae445266c00a4b150faec51360e9ba811154f481e3c851 \ir install/apply.sql
+\set file functions/internal/_part_of_session.sql \set sha256 0df0f5142e54686fd519eecc8bcaadbb89a749df1db9b590a048e6cf516a51ef \ir install/apply.sql
 \set file functions/internal/_passes.sql \set sha256 970340f98061a565ba327d6639a83acf9705b501787d29f5bf75a1cbfe498e51 \ir install/apply.sql
 \set file functions/internal/_passing.sql \set sha256 f442d19ae9883d4c5369ca5911ce26765a61e0e71dcb35b78f07e1de2fd4d493 \ir install/apply.sql
 \set file functions/internal/_pause.sql \set sha256 7174542b8cd5220c9659eed7224610a3baecac38e2a91bb3d7206ffc92473b62 \ir install/apply.sql
@@ -252,7 +257,7 @@
 \set file functions/internal/_ranked_line.sql \set sha256 2eda36e4d320a92b078ed137056f8bf7a3c1df71284ab2c82069f006ef077bcc \ir install/apply.sql
 \set file functions/internal/_rebuild_rollups.sql \set sha256 6d9093e42d8e116e0fd5d7b76af4cf356de9f1a6d386c33fdf1181806aea295a \ir install/apply.sql
 \set file functions/internal/_record_machines.sql \set sha256 9bc0d3474964622ca67d755aeeb7603a5b7566e62a9c229232e601f5b979dad1 \ir install/apply.sql
-\set file functions/internal/_record_usage.sql \set sha256 63f20cb15978733ccdb134be63ee6c7450081012256affdc17fa0c554ffbd8ad \ir install/apply.sql
+\set file functions/internal/_record_usage.sql \set sha256 7f3ea9df243485eb02385377459d5f20aaa368c87543185e646697dcc1bbc1d3 \ir install/apply.sql
 \set file functions/internal/_recorded_usd.sql \set sha256 48a7c148f67dd1752ae09654140ee49e5c890b8e3f0653ee0672d2e41a893343 \ir install/apply.sql
 \set file functions/internal/_refill.sql \set sha256 528de7ce3a9956f4f1ec34898939a7c1a4b3823d00738acbb98feff0b0c9bff2 \ir install/apply.sql
 \set file functions/internal/_refuse.sql \set sha256 2ceb0c1021ae03892f76f27e0953655d9a11773c163bab6934e2f50972dc5c5e \ir install/apply.sql
@@ -297,10 +302,11 @@
 \set file functions/internal/_settle.sql \set sha256 88ea2d33ba3998c88fe955bd8fd452d27e582414065af80548c761ab71c7950b \ir install/apply.sql
 \set file functions/internal/_settle_call.sql \set sha256 e706c930c38b6952a5fc98f6f341365d6c82080d3010e72f77acd8e75b4d4db9 \ir install/apply.sql
 \set file functions/internal/_share.sql \set sha256 d8a2f82ee92afaf5a013bb994b31744b770103d290a822edc86c3bf52e4116f8 \ir install/apply.sql
+\set file functions/internal/_share_trace.sql \set sha256 93fe50ca016b3fe024625c105d7593291d1b69b0dd35f039b4fb0a1af2951a2d \ir install/apply.sql
 \set file functions/internal/_short_customers.sql \set sha256 c6d6c9f25c32afe038f7c87f83b9d4293e8ff5599935941da3558297df6104cb \ir install/apply.sql
 \set file functions/internal/_slot_at.sql \set sha256 af7b53f936f2e7d444257178482848cfb9ad5252d2a9bdf5b1d9861d2d280bc9 \ir install/apply.sql
 \set file functions/internal/_slots.sql \set sha256 d27eee98c068786b60956ea1575e5966a2637c24fa43e515c964572de65193de \ir install/apply.sql
-\set file functions/internal/_spend.sql \set sha256 2b7dac256d8300ff87bc6f276d6965c7fc53d34b6c909b6e9eb2748dbe31af7f \ir install/apply.sql
+\set file functions/internal/_spend.sql \set sha256 6f5797a9dccdfac00806e284c440ce5e89a934b47a2ff0d5d9d6dc4aedf4dd4b \ir install/apply.sql
 \set file functions/internal/_spent_today.sql \set sha256 dd0c551383f2943e87572262532bf9df93d4535ee8e7890faa57bf0a9e3c46a8 \ir install/apply.sql
 \set file functions/internal/_stands_before.sql \set sha256 1f71dc7b0107ed66025c83046a2fdff1f3151287db0d9dbe59442223ba09c242 \ir install/apply.sql
 \set file functions/internal/_starts_at.sql \set sha256 62cddb479ceef7cd950da3e39f7de72902d666c020ace18d1fdf52ea37daf0f4 \ir install/apply.sql
@@ -309,11 +315,12 @@
 \set file functions/internal/_strict_line.sql \set sha256 ca6d2a3ac1d37cd4fac5a0192071dc74d5da04d2d5c55416041f9134cdd1f179 \ir install/apply.sql
 \set file functions/internal/_submitted_batch.sql \set sha256 b69e5ed21e1cfb01611a79d2d714eb199a2b67f961824718a5b0c36d73def827 \ir install/apply.sql
 \set file functions/internal/_supplied_rooms.sql \set sha256 790dce3795d57d2d1a2fda5afa30608f0c79f6548e224461544a3448ef6829d9 \ir install/apply.sql
+\set file functions/internal/_take_look.sql \set sha256 a493b53dcd725f1a75c165baf5d3be051e80e27300b96d64bcda6a73ef3c3336 \ir install/apply.sql
 \set file functions/internal/_take_money.sql \set sha256 19c0127699d2ec1de86cfef298d9e94dbb9fc11ac5985a1deb2428aa64dc12ce \ir install/apply.sql
 \set file functions/internal/_take_room.sql \set sha256 3e78ff40a25c0bd481ef6a3d80b6289fb81d680d1b926dacb0884997940957f4 \ir install/apply.sql
 \set file functions/internal/_take_turns.sql \set sha256 4e88b5da5f76a333322ba4ede245f2ef4f67d3c33433b4337a6f311402d8aea4 \ir install/apply.sql
 \set file functions/internal/_take_uploads.sql \set sha256 5bbd954010739caa2cdd9ac7b52fe0b895b25757c57a2363cea4d5a25331c3d1 \ir install/apply.sql
-\set file functions/internal/_take_usage.sql \set sha256 7d56988fe9c86205b5d4cb089c985d1e14f1f3b716a138936c4a4208833e0e45 \ir install/apply.sql
+\set file functions/internal/_take_usage.sql \set sha256 ee9b8eec1be4404aef62ab475d643c2ee57fa53e84f5f1a661964639cb0ea39e \ir install/apply.sql
 \set file functions/internal/_task_cell.sql \set sha256 60eafd1e960eb05f9e3a972108afc6f1b89fdfef4df0ebd17b54516e5357497f \ir install/apply.sql
 \set file functions/internal/_task_filter.sql \set sha256 28f1b768c355157f627b89b771d1b99f87d8e4634c07fb6804bcacbedb2928bd \ir install/apply.sql
 \set file functions/internal/_task_rooms.sql \set sha256 1b8cc9abeef39d5ebabf724bd477bbe4b2be9f7060e6306364f35ecd8d441457 \ir install/apply.sql
@@ -332,7 +339,7 @@
 \set file functions/internal/_unreadable.sql \set sha256 63d13e5e0b0c6af40217137dc8d48ebde8af864fbaf623c75c41463d457d5542 \ir install/apply.sql
 \set file functions/internal/_upsert_rollups.sql \set sha256 d4c0f58a4ce33565e7c6e0a5e144d66ec7f8642b1045b25555aded7d496bcb4b \ir install/apply.sql
 \set file functions/internal/_usage_source.sql \set sha256 5c2d6eb0803af258ae035ffcf162f69687a40ef71544d35136dd3c2307e80a04 \ir install/apply.sql
-\set file functions/internal/_usage_sources.sql \set sha256 68c5c1cbd503582fea31fb8d67ad0cd35150c3d683fffec98da73f4d94408a7b \ir install/apply.sql
+\set file functions/internal/_usage_sources.sql \set sha256 9b7d50e4a54503f3633484b9d644eca5d752b7c5664c0a4fe0e9a25eeab80096 \ir install/apply.sql
 \set file functions/internal/_utc_day.sql \set sha256 e723bc7e3027aa2dc4abd4f1afc2de619730fb164fbbdf0b31e335673fd15505 \ir install/apply.sql
 \set file functions/internal/_waiting_priorities.sql \set sha256 48adae1f800195df14211eb2cdb48c36b5c87bb835293bce75a13f992488bfe5 \ir install/apply.sql
 \set file functions/internal/_waiting_reason.sql \set sha256 a9c198bff5935a77a96ec7a6dcd00dccab6c45f171d10144e61830e4e41a33c5 \ir install/apply.sql
@@ -385,7 +392,7 @@
 \set file functions/agent/fail.sql \set sha256 9f06769671ddb610a8900c0b691664edcdd1f86dc585c8888f969e08acc5adbb \ir install/apply.sql
 \set file functions/agent/may_call.sql \set sha256 3eb2ac8e40cb88eb3413a7920e574445c6e113ac20d6a6d0e6d9de33fd9e539e \ir install/apply.sql
 \set file functions/agent/report_progress.sql \set sha256 6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b \ir install/apply.sql
-\set file functions/agent/report_usage.sql \set sha256 b17631a8546377b47889e99cf7ac4111b4bce8edea7c6a745146efb596d2487c \ir install/apply.sql
+\set file functions/agent/report_usage.sql \set sha256 c0f4c83db686bf17f90c5cea35f1c1f261d5b522977bea93d34f4071bfca2267 \ir install/apply.sql
 
 -- functions/operator
 \set file functions/operator/act_on_matching.sql \set sha256 eed315d8bf2761e7c29fe62822d4d50e36f34a6d9e27f8611a5a20d61eb249da \ir install/apply.sql
@@ -444,7 +451,7 @@
 -- functions/upkeep
 \set file functions/upkeep/announcement_sent.sql \set sha256 71814fcc26c23e6d73baee4ab203d5cacc8e20d1d29e3eed22461ddec89c6e19 \ir install/apply.sql
 \set file functions/upkeep/attempts_to_cost.sql \set sha256 134c3864ade519a8888ba5b70df83a99e1abcbdb5f520f5a6cb333aa61038764 \ir install/apply.sql
-\set file functions/upkeep/attempts_to_trace.sql \set sha256 529dc463713f78fb1b09f540a4287137f6975400bd5ed7d3c516072f048fb9a6 \ir install/apply.sql
+\set file functions/upkeep/attempts_to_trace.sql \set sha256 4a8ee3bdb982d7b5379bfe6b03e66640d75e74d0843a37a71b5fcb5aa2b50393 \ir install/apply.sql
 \set file functions/upkeep/begin_bill.sql \set sha256 553997a614a9e76ad40f24e8a9deeb85aebb5fbbca410fd32199329b308227cd \ir install/apply.sql
 \set file functions/upkeep/begin_branch.sql \set sha256 445b566431f4d183058ef730fc73a1f032389ab068af04b5eefa5d7c4a1f628f \ir install/apply.sql
 \set file functions/upkeep/branch_state.sql \set sha256 c563303ff0716d601ea51bb7ccd7a9501dd08d99653022c68498ee11e5c465e8 \ir install/apply.sql
@@ -455,7 +462,7 @@
 \set file functions/upkeep/prepare_branch.sql \set sha256 630644d657109e2f13e8a3bddf24666632b49414fecaab89a656a6c242ac1bf6 \ir install/apply.sql
 \set file functions/upkeep/record_bill.sql \set sha256 5fa450bda23fa84bf638d899bf0e57e90b53844e8f93084c93b478f68d03bdce \ir install/apply.sql
 \set file functions/upkeep/record_compute_usage.sql \set sha256 7ac3b0a85c768537bdebdaba770b50fc709fa07970933ca948386f1e45e9ad5d \ir install/apply.sql
-\set file functions/upkeep/record_traces.sql \set sha256 5b18e0c2a1b0ebfce493c5ab703550e4bc2ebb901d49f723bae77b2ebe21bb7f \ir install/apply.sql
+\set file functions/upkeep/record_traces.sql \set sha256 4f6dabd52005de9934050cb38ff810ab8ccb301151ea4f2d7803eee4760515fe \ir install/apply.sql
 \set file functions/upkeep/runs_to_bill.sql \set sha256 d6b1e2a8e4cb7fa0deec49954ddd742097fc03d9a670d4b66d1fec176696fabc \ir install/apply.sql
 \set file functions/upkeep/uploads_cleaned.sql \set sha256 6c6bbe7042d47269d10ff8db3d85f74edb18abf747a52464ee04e842d204d048 \ir install/apply.sql
 \set file functions/upkeep/uploads_to_clean.sql \set sha256 3d459fd42d2e41637d97ae04d8fe767f6160576b71263e9ce7ed9ce4270bd3fb \ir install/apply.sql

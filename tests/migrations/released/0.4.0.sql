@@ -38,6 +38,7 @@
 --   new     functions/internal/_batch_tasks.sql
 --   new     functions/internal/_batch_tasks_by_confidence.sql
 --   new     functions/internal/_batches_done.sql
+--   new     functions/internal/_beyond.sql
 --   new     functions/internal/_boosted.sql
 --   new     functions/internal/_branch_state.sql
 --   new     functions/internal/_bucket_level.sql
@@ -70,6 +71,7 @@
 --   new     functions/internal/_count_ahead.sql
 --   new     functions/internal/_count_expired.sql
 --   new     functions/internal/_count_turns.sql
+--   new     functions/internal/_count_usage.sql
 --   new     functions/internal/_counted_calls.sql
 --   new     functions/internal/_customer_amounts.sql
 --   new     functions/internal/_customer_pages.sql
@@ -80,7 +82,7 @@
 --   new     functions/internal/_dearest_usd_per_m.sql
 --   new     functions/internal/_defer.sql
 --   new     functions/internal/_disown_attempts.sql
---   new     functions/internal/_drop_rollups.sql
+--   new     functions/internal/_drop_calls.sql
 --   new     functions/internal/_effective_priority.sql
 --   new     functions/internal/_effects.sql
 --   new     functions/internal/_end_expired.sql
@@ -140,6 +142,7 @@
 --   new     functions/internal/_is_here.sql
 --   new     functions/internal/_is_limited.sql
 --   new     functions/internal/_is_person.sql
+--   new     functions/internal/_is_shared_trace.sql
 --   new     functions/internal/_is_short.sql
 --   new     functions/internal/_is_small.sql
 --   new     functions/internal/_is_weighed.sql
@@ -197,6 +200,7 @@
 --   new     functions/internal/_may_retry.sql
 --   new     functions/internal/_may_start.sql
 --   new     functions/internal/_measure.sql
+--   new     functions/internal/_merge_call.sql
 --   new     functions/internal/_moment_words.sql
 --   new     functions/internal/_move_ids.sql
 --   new     functions/internal/_names.sql
@@ -223,6 +227,7 @@
 --   new     functions/internal/_parse_records.sql
 --   new     functions/internal/_parse_task.sql
 --   new     functions/internal/_parse_usage.sql
+--   new     functions/internal/_part_of_session.sql
 --   new     functions/internal/_passes.sql
 --   new     functions/internal/_passing.sql
 --   new     functions/internal/_pause.sql
@@ -288,6 +293,7 @@
 --   new     functions/internal/_settle.sql
 --   new     functions/internal/_settle_call.sql
 --   new     functions/internal/_share.sql
+--   new     functions/internal/_share_trace.sql
 --   new     functions/internal/_short_customers.sql
 --   new     functions/internal/_slot_at.sql
 --   new     functions/internal/_slots.sql
@@ -300,6 +306,7 @@
 --   new     functions/internal/_strict_line.sql
 --   new     functions/internal/_submitted_batch.sql
 --   new     functions/internal/_supplied_rooms.sql
+--   new     functions/internal/_take_look.sql
 --   new     functions/internal/_take_money.sql
 --   new     functions/internal/_take_room.sql
 --   new     functions/internal/_take_turns.sql
@@ -2343,16 +2350,22 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 -- Traces of model calls: which attempts they are still looked for, and what their tool makes of a call by list prices.
 --
 -- requires  0007_act_and_announce
--- locks     attempt_usage, for a moment, and task_attempts, for as long as it takes to index its rows
+-- locks     attempt_usage, for a moment, and task_attempts, for as long as it takes to index its rows twice
 -- rewrites  no table
 -- breaks    nothing
 -- revert    revert/0010_find_traces.sql
 
 alter table forebay.attempt_usage
 add column list_usd numeric,
+add column is_partial boolean,
+add column is_cumulative boolean not null default false,
 add constraint attempt_usage_list_not_negative check (list_usd >= 0) not valid;
 comment on column forebay.attempt_usage.list_usd is
 'What whoever wrote the trace makes of the call by list prices: it counts where no price is registered.';
+comment on column forebay.attempt_usage.is_partial is
+'Whether the trace that the call was read from may have more to tell; null: the call was reported.';
+comment on column forebay.attempt_usage.is_cumulative is
+'The call is a session, which was told of by what it used so far; of that, this is the attempt''s.';
 
 create table forebay.attempt_traces (
     attempt_id   bigint      not null,
@@ -2376,19 +2389,21 @@ comment on column forebay.attempt_traces.is_whole is
 'They had ended, and told of as many calls as the attempt itself.';
 
 create index task_attempts_ended on forebay.task_attempts (finished_at, attempt_id) where finished_at is not null;
+create index task_attempts_trace on forebay.task_attempts (trace_id, attempt_id) where trace_id is not null;
 
 create type forebay.attempt_to_trace as (
     attempt_id bigint, task_id bigint, launch_key text, trace_id text, started_at timestamptz, finished_at timestamptz
 );
 comment on type forebay.attempt_to_trace is
-'attempts_to_trace: an ended attempt. Its traces have launch_key as their tag forebay.launch_key; trace_id is what it reported itself.';
+'attempts_to_trace: an ended attempt. Its traces have launch_key as their tag forebay.launch_key; trace_id is what it, and no other, reported itself.';
 
 do $verify$
 begin
     if pg_catalog.to_regclass('forebay.attempt_traces') is null
         or pg_catalog.to_regclass('forebay.task_attempts_ended') is null
+        or pg_catalog.to_regclass('forebay.task_attempts_trace') is null
         or pg_catalog.to_regtype('forebay.attempt_to_trace') is null then
-        raise exception 'expected forebay.attempt_traces, an index of attempts by their end, and attempt_to_trace';
+        raise exception 'expected forebay.attempt_traces, indexes of attempts by end and trace, and attempt_to_trace';
     end if;
     if exists (select from forebay.attempt_usage as u where u.list_usd is not null) then
         raise exception 'expected no call to have a list price yet';
@@ -2396,7 +2411,7 @@ begin
 end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('migrations/0010_find_traces.sql', 'versioned', 'bfe0bc7804b43e5d43e032c19c7dda65c1621857270e370ebb22591ab743dc18', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('migrations/0010_find_traces.sql', 'versioned', 'f6a7b86589c4cda3324d927ca87fdbd80ab40a93b0ec95a6339d96614582ecb4', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3748,6 +3763,24 @@ comment on function forebay._batches_done is
 'The batches of which a task ended since the last complete look and none waits or runs; some may have been told of before.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_batches_done.sql', 'repeatable', 'ccf9262fabaae589ef7692aa4c591c231fb1ca613a54cc358550bc68ef1a8139', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_beyond.sql
+create or replace function forebay._beyond(p_now numeric, p_before numeric)
+    returns numeric
+    language sql
+    immutable
+    security invoker
+as $function$
+-- What p_now is above p_before, not less than 0; null, which is unknown, stays null.
+select case when p_now is not null then greatest(p_now - coalesce(p_before, 0), 0) end;
+$function$;
+
+comment on function forebay._beyond is 'What p_now is above p_before, not less than 0; null, which is unknown, stays null.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_beyond.sql', 'repeatable', '46d1b7a3d76af532487558fcbf9c27ab2c036794d6220af2486b2cf08b8792bf', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5105,6 +5138,38 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_count_usage.sql
+create or replace function forebay._count_usage(p_attempt_id bigint)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Bring the attempt up to date with what is recorded of its calls: trace, cost, usage, charge; the caller holds it and its task.
+--
+-- Writes  forebay.task_attempts, forebay.attempt_usage, forebay.spend_entries, forebay.agent_settlements
+begin
+    -- Written even when nothing changes in it: a report in an older snapshot, which cannot see the usage, then gets 40001.
+    update forebay.task_attempts as a
+    set trace_id = coalesce(a.trace_id, (
+        select min(u.trace_id) from forebay.attempt_usage as u where u.attempt_id = p_attempt_id
+    ))
+    where a.attempt_id = p_attempt_id;
+    perform forebay._spend(p_attempt_id);
+    perform forebay._measure(p_attempt_id);
+    perform forebay._settle(p_attempt_id);
+end;
+$function$;
+
+comment on function forebay._count_usage is
+'Bring the attempt up to date with what is recorded of its calls: trace, cost, usage, charge; the caller holds it and its task.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_count_usage.sql', 'repeatable', '8d864abd4c077cd4fbd6d1764f8c910739d17fc887ccda9a4780283303551728', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_counted_calls.sql
 create or replace function forebay._counted_calls(
     p_from      timestamptz,
@@ -5459,39 +5524,46 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
-\echo new functions/internal/_drop_rollups.sql
-create or replace function forebay._drop_rollups(p_attempt_id bigint, p_call_ids text[])
-    returns boolean
+\echo new functions/internal/_drop_calls.sql
+create or replace function forebay._drop_calls(p_attempt forebay.task_attempts, p_call_ids text[])
+    returns void
     language plpgsql
     volatile
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Drop calls of traces that turned out to be sums of others, and say whether there were any; the caller holds the attempt.
+-- Forget calls that traces told of and tell of no more; the caller holds the attempt, and counts its usage anew.
 --
--- That is so when a span was read before those below it were stored. What was counted as spent for it is taken back first.
+-- What was counted as spent for them, and against quotas, is taken back first.
 --
--- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts
+-- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts, forebay.quota_settlements
+declare
+    v_call forebay.attempt_usage;
+    v_none forebay.attempt_usage;
 begin
-    update forebay.attempt_usage as u
-    set usd = null, cost_usd = null, list_usd = null
-    where u.attempt_id = p_attempt_id and u.source = 'trace' and u.call_id = any(p_call_ids);
-    if not found then
-        return false;
+    for v_call in
+        update forebay.attempt_usage as u
+        set usd = null, cost_usd = null, list_usd = null
+        where u.attempt_id = p_attempt.attempt_id and u.source = 'trace' and u.call_id = any(p_call_ids)
+        returning u.*
+    loop
+        v_none := v_call;
+        v_none.input_tokens := 0;
+        v_none.output_tokens := 0;
+        perform forebay._settle_call(p_attempt, v_call, v_none);
+    end loop;
+    if found then
+        perform forebay._spend(p_attempt.attempt_id);
+        delete from forebay.attempt_usage as u
+        where u.attempt_id = p_attempt.attempt_id and u.source = 'trace' and u.call_id = any(p_call_ids);
     end if;
-    perform forebay._spend(p_attempt_id);
-    delete from forebay.attempt_usage as u
-    where u.attempt_id = p_attempt_id and u.source = 'trace' and u.call_id = any(p_call_ids);
-    perform forebay._spend(p_attempt_id);
-    perform forebay._measure(p_attempt_id);
-    return true;
 end;
 $function$;
 
-comment on function forebay._drop_rollups is
-'Drop calls of traces that turned out to be sums of others, and say whether there were any; the caller holds the attempt.';
+comment on function forebay._drop_calls is
+'Forget calls that traces told of and tell of no more; the caller holds the attempt, and counts its usage anew.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_drop_rollups.sql', 'repeatable', '3763ec81b5ed5483a9b3b80b35036c1edf40013676dc8b94bf2ee56622431d89', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_drop_calls.sql', 'repeatable', 'be062a44af1d1d579be33cb2e94b7d63ed4ab3dc39130232ce8ebbb2f964f2d0', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7647,6 +7719,28 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_is_shared_trace.sql
+create or replace function forebay._is_shared_trace(p_attempt forebay.task_attempts)
+    returns boolean
+    language sql
+    stable
+    security invoker
+as $function$
+-- Whether other attempts name the trace that an attempt names as well; nobody can tell then whose its calls are.
+select exists (
+    select from forebay.task_attempts as o
+    where o.trace_id = p_attempt.trace_id and o.attempt_id <> p_attempt.attempt_id
+);
+$function$;
+
+comment on function forebay._is_shared_trace is
+'Whether other attempts name the trace that an attempt names as well; nobody can tell then whose its calls are.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_shared_trace.sql', 'repeatable', 'b3b1b89857708c0a344d6f3a7d3d11cc08fd361e00735f342fc4cb6635788fcd', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_is_short.sql
 create or replace function forebay._is_short(p_cap forebay.spend_cap, p_usd numeric)
     returns boolean
@@ -9520,8 +9614,8 @@ create or replace function forebay._measure(p_attempt_id bigint)
 as $function$
 -- Add up what the attempt's calls used, on its row; the caller holds it and its task.
 --
--- An unknown number adds nothing, and then the usage as a whole is not known. A call that used nothing, such as one that
--- the provider refused, is none.
+-- An unknown number adds nothing, and then the usage as a whole is not known, nor is it by a trace that may have more to
+-- tell. A call that used nothing, such as one that the provider refused, is none.
 --
 -- Writes  forebay.task_attempts
 declare
@@ -9536,7 +9630,9 @@ begin
             coalesce(sum(u.output_tokens), 0)::bigint as output_tokens,
             coalesce(sum(u.cached_tokens), 0)::bigint as cached_tokens,
             (count(*) filter (where u.input_tokens + u.output_tokens is distinct from 0 or u.pages > 0))::integer as calls,
-            coalesce(bool_and(u.input_tokens is not null and u.output_tokens is not null), false) as is_known
+            coalesce(
+                bool_and(u.input_tokens is not null and u.output_tokens is not null and u.is_partial is not true), false
+            ) as is_known
         from forebay.attempt_usage as u
         where u.attempt_id = p_attempt_id and u.source = v_source
     ) as used
@@ -9546,7 +9642,58 @@ $function$;
 
 comment on function forebay._measure is 'Add up what the attempt''s calls used, on its row; the caller holds it and its task.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_measure.sql', 'repeatable', '654b1eba84b5d2bbcfb3f3469a077f796af31f684b1ec36f32f07c01c673332d', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_measure.sql', 'repeatable', 'e61893d4d6328633983e365d0344f44b804f5006afde69829d6a74d815879a89', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_merge_call.sql
+create or replace function forebay._merge_call(p_old forebay.attempt_usage, p_new forebay.attempt_usage)
+    returns forebay.attempt_usage
+    language plpgsql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- What is known of a call after p_new, where p_old was known: the whole of p_new where p_old is null.
+--
+-- A report fills what was unknown, and the first numbers win. What a look at traces sees later corrects what it saw before.
+-- A session's numbers only grow.
+declare
+    v_is_look boolean := p_new.is_partial is not null;
+    v_first   forebay.attempt_usage := case when v_is_look then p_new else p_old end;
+    v_second  forebay.attempt_usage := case when v_is_look then p_old else p_new end;
+begin
+    if p_old.call_id is null then
+        return p_new;
+    end if;
+    if p_old.is_cumulative then
+        v_first.input_tokens := greatest(p_old.input_tokens, p_new.input_tokens);
+        v_first.output_tokens := greatest(p_old.output_tokens, p_new.output_tokens);
+        v_first.cached_tokens := greatest(p_old.cached_tokens, p_new.cached_tokens);
+        v_first.pages := greatest(p_old.pages, p_new.pages);
+        v_first.cost_usd := greatest(p_old.cost_usd, p_new.cost_usd);
+        v_first.list_usd := greatest(p_old.list_usd, p_new.list_usd);
+    end if;
+    p_old.model := coalesce(v_first.model, v_second.model);
+    p_old.input_tokens := coalesce(v_first.input_tokens, v_second.input_tokens);
+    p_old.output_tokens := coalesce(v_first.output_tokens, v_second.output_tokens);
+    p_old.cached_tokens := coalesce(v_first.cached_tokens, v_second.cached_tokens);
+    p_old.pages := coalesce(v_first.pages, v_second.pages);
+    p_old.cost_usd := coalesce(v_first.cost_usd, v_second.cost_usd);
+    p_old.list_usd := coalesce(v_first.list_usd, v_second.list_usd);
+    p_old.started_at := coalesce(v_first.started_at, v_second.started_at);
+    p_old.latency_ms := coalesce(v_first.latency_ms, v_second.latency_ms);
+    p_old.trace_id := coalesce(v_first.trace_id, v_second.trace_id);
+    p_old.is_partial := coalesce(p_new.is_partial, p_old.is_partial);
+    return p_old;
+end;
+$function$;
+
+comment on function forebay._merge_call is
+'What is known of a call after p_new, where p_old was known: the whole of p_new where p_old is null.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_merge_call.sql', 'repeatable', 'ce8ba161f5a88f1fb72ff5838d25c1cbf9123bf286e254a2ff7326b1430fa0e8', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -10637,6 +10784,7 @@ begin
     v_call.started_at := forebay._json_time(p_usage, 'started_at');
     v_latency := forebay._json_number(p_usage, 'latency_ms');
     v_call.trace_id := forebay._json_name(p_usage, 'trace_id', 500);
+    v_call.is_cumulative := coalesce(forebay._json_boolean(p_usage, 'is_cumulative'), false);
     if v_call.call_id is null then
         raise exception '"call_id" is required' using errcode = '22023';
     end if;
@@ -10659,7 +10807,54 @@ $function$;
 
 comment on function forebay._parse_usage is 'Read one call''s usage as a row of attempt_usage, without attempt and time of recording.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_parse_usage.sql', 'repeatable', '53502ac17825b6459f34a3f80a7d9bcd8cdd21b25843f4146a0fb303a9437906', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_parse_usage.sql', 'repeatable', '157b919cde6f415a7dae445266c00a4b150faec51360e9ba811154f481e3c851', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_part_of_session.sql
+create or replace function forebay._part_of_session(p_attempt forebay.task_attempts, p_call forebay.attempt_usage)
+    returns forebay.attempt_usage
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Of what a session used so far, the attempt's part: without that of earlier attempts of its task; null once a later one told of it.
+--
+-- For the numbers of that one have all that came before in them.
+declare
+    v_others  forebay.attempt_usage;
+    v_is_late boolean;
+begin
+    select
+        max(a.attempt_id) > p_attempt.attempt_id,
+        sum(u.input_tokens)::bigint, sum(u.output_tokens)::bigint, sum(u.cached_tokens)::bigint,
+        sum(u.pages), sum(u.cost_usd), sum(u.list_usd)
+    into
+        v_is_late, v_others.input_tokens, v_others.output_tokens, v_others.cached_tokens,
+        v_others.pages, v_others.cost_usd, v_others.list_usd
+    from forebay.task_attempts as a
+    inner join forebay.attempt_usage as u on u.attempt_id = a.attempt_id
+    where a.task_id = p_attempt.task_id and a.attempt_id <> p_attempt.attempt_id
+        and u.source = p_call.source and u.call_id = p_call.call_id and u.is_cumulative;
+    if v_is_late then
+        return null;
+    end if;
+    p_call.input_tokens := forebay._beyond(p_call.input_tokens, v_others.input_tokens)::bigint;
+    p_call.output_tokens := forebay._beyond(p_call.output_tokens, v_others.output_tokens)::bigint;
+    p_call.cached_tokens := forebay._beyond(p_call.cached_tokens, v_others.cached_tokens)::bigint;
+    p_call.pages := forebay._beyond(p_call.pages, v_others.pages);
+    p_call.cost_usd := forebay._beyond(p_call.cost_usd, v_others.cost_usd);
+    p_call.list_usd := forebay._beyond(p_call.list_usd, v_others.list_usd);
+    return p_call;
+end;
+$function$;
+
+comment on function forebay._part_of_session is
+'Of what a session used so far, the attempt''s part: without that of earlier attempts of its task; null once a later one told of it.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_part_of_session.sql', 'repeatable', '0df0f5142e54686fd519eecc8bcaadbb89a749df1db9b590a048e6cf516a51ef', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -11539,60 +11734,39 @@ create or replace function forebay._record_usage(p_attempt forebay.task_attempts
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Record one call's usage, and return it as it is known now; null when it was neither new, nor filled what was unknown.
+-- Record all that is known of one call now, priced, and return it.
 --
 -- It is priced as it is known then.
 --
 -- Writes  forebay.attempt_usage
 declare
-    v_call forebay.attempt_usage;
+    v_call forebay.attempt_usage := p_call;
 begin
+    v_call.attempt_id := p_attempt.attempt_id;
+    v_call.recorded_at := coalesce(p_call.recorded_at, forebay._now());
+    v_call := forebay._priced(v_call, p_attempt.started_at);
     insert into forebay.attempt_usage as u (
         attempt_id, source, call_id, model, input_tokens, output_tokens, cached_tokens, pages, cost_usd, started_at,
-        latency_ms, trace_id, recorded_at, list_usd
+        latency_ms, trace_id, recorded_at, list_usd, usd, is_list_price, is_partial, is_cumulative
     )
     values (
-        p_attempt.attempt_id, p_call.source, p_call.call_id, p_call.model, p_call.input_tokens, p_call.output_tokens,
-        p_call.cached_tokens, p_call.pages, p_call.cost_usd, p_call.started_at, p_call.latency_ms, p_call.trace_id,
-        forebay._now(), p_call.list_usd
+        v_call.attempt_id, v_call.source, v_call.call_id, v_call.model, v_call.input_tokens, v_call.output_tokens,
+        v_call.cached_tokens, v_call.pages, v_call.cost_usd, v_call.started_at, v_call.latency_ms, v_call.trace_id,
+        v_call.recorded_at, v_call.list_usd, v_call.usd, v_call.is_list_price, v_call.is_partial, v_call.is_cumulative
     )
     on conflict (attempt_id, source, call_id) do update set
-        model = coalesce(u.model, excluded.model),
-        input_tokens = coalesce(u.input_tokens, excluded.input_tokens),
-        output_tokens = coalesce(u.output_tokens, excluded.output_tokens),
-        cached_tokens = coalesce(u.cached_tokens, excluded.cached_tokens),
-        pages = coalesce(u.pages, excluded.pages),
-        cost_usd = coalesce(u.cost_usd, excluded.cost_usd),
-        started_at = coalesce(u.started_at, excluded.started_at),
-        latency_ms = coalesce(u.latency_ms, excluded.latency_ms),
-        trace_id = coalesce(u.trace_id, excluded.trace_id),
-        list_usd = coalesce(u.list_usd, excluded.list_usd)
-    where (u.model is null and excluded.model is not null)
-        or (u.input_tokens is null and excluded.input_tokens is not null)
-        or (u.output_tokens is null and excluded.output_tokens is not null)
-        or (u.cached_tokens is null and excluded.cached_tokens is not null)
-        or (u.pages is null and excluded.pages is not null)
-        or (u.cost_usd is null and excluded.cost_usd is not null)
-        or (u.started_at is null and excluded.started_at is not null)
-        or (u.latency_ms is null and excluded.latency_ms is not null)
-        or (u.trace_id is null and excluded.trace_id is not null)
-        or (u.list_usd is null and excluded.list_usd is not null);
-    if not found then
-        return null;
-    end if;
-    update forebay.attempt_usage as u
-    set (usd, is_list_price) = (
-        select priced.usd, priced.is_list_price from forebay._priced(u, p_attempt.started_at) as priced
-    )
-    where u.attempt_id = p_attempt.attempt_id and u.source = p_call.source and u.call_id = p_call.call_id
-    returning u.* into v_call;
+        model = excluded.model, input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
+        cached_tokens = excluded.cached_tokens, pages = excluded.pages, cost_usd = excluded.cost_usd,
+        started_at = excluded.started_at, latency_ms = excluded.latency_ms, trace_id = excluded.trace_id,
+        list_usd = excluded.list_usd, usd = excluded.usd, is_list_price = excluded.is_list_price,
+        is_partial = excluded.is_partial;
     return v_call;
 end;
 $function$;
 
-comment on function forebay._record_usage is 'Record one call''s usage, and return it as it is known now; null when it was neither new, nor filled what was unknown.';
+comment on function forebay._record_usage is 'Record all that is known of one call now, priced, and return it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_record_usage.sql', 'repeatable', '63f20cb15978733ccdb134be63ee6c7450081012256affdc17fa0c554ffbd8ad', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_record_usage.sql', 'repeatable', '7f3ea9df243485eb02385377459d5f20aaa368c87543185e646697dcc1bbc1d3', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -13234,6 +13408,45 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_share_trace.sql
+create or replace function forebay._share_trace(p_attempt forebay.task_attempts)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Have others that counted all calls of the trace which the attempt names, too, be looked at again now: it is not theirs alone.
+--
+-- Writes  forebay.attempt_traces
+-- Locks   the attempt's row and theirs, by id
+declare
+    v_others bigint[] := array(
+        select o.attempt_id from forebay.task_attempts as o
+        where o.trace_id = p_attempt.trace_id and o.attempt_id <> p_attempt.attempt_id and exists (
+            select from forebay.attempt_usage as u
+            where u.attempt_id = o.attempt_id and u.trace_id = o.trace_id and u.is_partial is not null
+        )
+    );
+begin
+    perform 1 from forebay.attempt_traces as t
+    where t.attempt_id = any(v_others || p_attempt.attempt_id)
+    order by t.attempt_id
+    for no key update;
+    update forebay.attempt_traces as t
+    set next_look_at = forebay._now()
+    where t.attempt_id = any(v_others);
+end;
+$function$;
+
+comment on function forebay._share_trace is
+'Have others that counted all calls of the trace which the attempt names, too, be looked at again now: it is not theirs alone.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_share_trace.sql', 'repeatable', '93fe50ca016b3fe024625c105d7593291d1b69b0dd35f039b4fb0a1af2951a2d', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_short_customers.sql
 create or replace function forebay._short_customers(
     p_agent  forebay.agents,
@@ -13358,7 +13571,7 @@ as $function$
 -- Bring what the attempt cost up to date, and note the difference as spent; the caller holds its row.
 --
 -- The calls of the more complete source count, never of two. Each is spent on the UTC day that it was made. A call that used
--- nothing needs no price.
+-- nothing needs no price. Of a trace that may have more to tell not all of the cost is known.
 --
 -- Writes  forebay.attempt_usage, forebay.spend_entries, forebay.task_attempts
 declare
@@ -13391,7 +13604,8 @@ begin
         select
             sum(u.usd) as usd,
             coalesce(bool_and(
-                u.usd is not null or coalesce(u.input_tokens + u.output_tokens + coalesce(u.pages, 0) = 0, false)
+                (u.usd is not null or coalesce(u.input_tokens + u.output_tokens + coalesce(u.pages, 0) = 0, false))
+                and u.is_partial is not true
             ), false) as is_all
         from forebay.attempt_usage as u
         where u.attempt_id = p_attempt_id and u.source = v_source
@@ -13402,7 +13616,7 @@ $function$;
 
 comment on function forebay._spend is 'Bring what the attempt cost up to date, and note the difference as spent; the caller holds its row.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_spend.sql', 'repeatable', '2b7dac256d8300ff87bc6f276d6965c7fc53d34b6c909b6e9eb2748dbe31af7f', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_spend.sql', 'repeatable', '6f5797a9dccdfac00806e284c440ce5e89a934b47a2ff0d5d9d6dc4aedf4dd4b', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -13707,6 +13921,53 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_take_look.sql
+create or replace function forebay._take_look(p_attempt forebay.task_attempts, p_calls jsonb, p_is_partial boolean)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Have the attempt's calls by traces be those that a look found: p_calls are all that the traces named in them tell of.
+--
+-- What a trace told of before and tells of no more was not seen rightly: a span came before the one that it is part of, or
+-- before those that it sums up. A trace that the attempt names, and another as well, is not the attempt's: it is
+-- no more, if the other came to name it later.
+--
+-- Writes  what report_usage writes
+-- Errors  22023  a call is bad
+declare
+    v_calls forebay.attempt_usage[];
+    v_call  forebay.attempt_usage;
+begin
+    select coalesce(array_agg(forebay._parse_usage(c.value || '{"source": "trace"}') order by c.ordinality), '{}') into v_calls
+    from jsonb_array_elements(p_calls) with ordinality as c;
+    perform forebay._drop_calls(p_attempt, array(
+        select u.call_id from forebay.attempt_usage as u
+        where u.attempt_id = p_attempt.attempt_id and u.source = 'trace'
+            and u.call_id not in (select c.call_id from unnest(v_calls) as c)
+            and (
+                u.trace_id in (select c.trace_id from unnest(v_calls) as c)
+                or (u.is_partial is not null and u.trace_id = p_attempt.trace_id and forebay._is_shared_trace(p_attempt))
+            )
+    ));
+    foreach v_call in array v_calls loop
+        v_call.is_partial := p_is_partial;
+        perform forebay._take_usage(p_attempt, v_call);
+    end loop;
+    perform forebay._count_usage(p_attempt.attempt_id);
+end;
+$function$;
+
+comment on function forebay._take_look is
+'Have the attempt''s calls by traces be those that a look found: p_calls are all that the traces named in them tell of.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_take_look.sql', 'repeatable', 'a493b53dcd725f1a75c165baf5d3be051e80e27300b96d64bcda6a73ef3c3336', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_take_money.sql
 create or replace function forebay._take_money(p_caps forebay.spend_cap[], p_task forebay.lined_up)
     returns forebay.spend_cap[]
@@ -13862,7 +14123,7 @@ create or replace function forebay._take_usage(p_attempt forebay.task_attempts, 
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Record one call's usage and settle it with the quotas; say whether it was new, or filled something that was unknown.
+-- Record one call's usage and settle it with the quotas; say whether that changed what is known of it.
 --
 -- Writes  forebay.attempt_usage, forebay.attempt_calls, forebay.quota_settlements
 declare
@@ -13872,18 +14133,26 @@ begin
     select u.* into v_old
     from forebay.attempt_usage as u
     where u.attempt_id = p_attempt.attempt_id and u.source = p_call.source and u.call_id = p_call.call_id;
-    v_new := forebay._record_usage(p_attempt, p_call);
-    if v_new.call_id is null then
+    if p_call.is_cumulative then
+        p_call := forebay._part_of_session(p_attempt, p_call);
+        if p_call.call_id is null then
+            return false;
+        end if;
+    end if;
+    v_new := forebay._merge_call(v_old, p_call);
+    if v_new is not distinct from v_old then
         return false;
     end if;
+    v_new := forebay._record_usage(p_attempt, v_new);
     perform forebay._settle_call(p_attempt, v_old, v_new);
     return true;
 end;
 $function$;
 
-comment on function forebay._take_usage is 'Record one call''s usage and settle it with the quotas; say whether it was new, or filled something that was unknown.';
+comment on function forebay._take_usage is
+'Record one call''s usage and settle it with the quotas; say whether that changed what is known of it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_take_usage.sql', 'repeatable', '7d56988fe9c86205b5d4cb089c985d1e14f1f3b716a138936c4a4208833e0e45', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_take_usage.sql', 'repeatable', 'ee9b8eec1be4404aef62ab475d643c2ee57fa53e84f5f1a661964639cb0ea39e', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14451,21 +14720,27 @@ create or replace function forebay._usage_sources(p_attempt_id bigint)
 as $function$
 -- Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.
 --
--- Of two that know of as many, the one that knows input and output of more, then what more of them cost. It returns a set so
--- that it is inlined where it is asked for many attempts.
+-- Of two that know of as many, the one that knows input and output of more, then what more of them cost. But traces that may
+-- have more to tell never replace a report that knows all its calls. It returns a set so that it is inlined where it is asked
+-- for many attempts.
 select u.source
 from forebay.attempt_usage as u
 where u.attempt_id = p_attempt_id
 group by u.source
 order by
+    (
+        coalesce(bool_or(bool_or(u.is_partial)) over (), false)
+        and u.source = 'agent' and bool_and(u.input_tokens is not null and u.output_tokens is not null)
+    ) desc,
     count(*) filter (where (u.input_tokens is not null and u.output_tokens is not null) or u.usd is not null) desc,
     count(*) filter (where u.input_tokens is not null and u.output_tokens is not null) desc, count(u.usd) desc, u.source
 limit 1;
 $function$;
 
-comment on function forebay._usage_sources is 'Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.';
+comment on function forebay._usage_sources is
+'Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_usage_sources.sql', 'repeatable', '68c5c1cbd503582fea31fb8d67ad0cd35150c3d683fffec98da73f4d94408a7b', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_usage_sources.sql', 'repeatable', '9b7d50e4a54503f3633484b9d644eca5d752b7c5664c0a4fe0e9a25eeab80096', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16703,8 +16978,11 @@ as $function$
 --
 -- p_usage is an object or an array of them: call_id (required), source (agent or trace), model, input_tokens,
 -- output_tokens, cached_tokens (part of the input), pages, cost_usd, list_usd (counts where no price is registered),
--- started_at, latency_ms, trace_id. A missing number is unknown, not zero. The same call again: the first numbers win,
--- unknown ones are filled. A call that may_call let go is closed, and its charge replaced by what it used.
+-- started_at, latency_ms, trace_id, is_cumulative. A missing number is unknown, not zero. The same call again: the first
+-- numbers win, unknown ones are filled. A call that may_call let go is closed, and its charge replaced by what it used.
+--
+-- is_cumulative: the numbers are not of one call, but of all that its session, whose id is call_id, has used so far. The largest
+-- count. A later attempt of the task that goes on with the session gets what came on top.
 --
 -- Returns    how many calls were new or filled
 -- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.tasks, forebay.attempt_calls, forebay.quota_settlements,
@@ -16733,22 +17011,14 @@ begin
     if v_changed = 0 then
         return 0;
     end if;
-    -- Written even when nothing changes in it: a report in an older snapshot, which cannot see the usage, then gets 40001.
-    update forebay.task_attempts as a
-    set trace_id = coalesce(a.trace_id, (
-        select min(u.trace_id) from forebay.attempt_usage as u where u.attempt_id = p_attempt_id
-    ))
-    where a.attempt_id = p_attempt_id;
-    perform forebay._spend(p_attempt_id);
-    perform forebay._measure(p_attempt_id);
-    perform forebay._settle(p_attempt_id);
+    perform forebay._count_usage(p_attempt_id);
     return v_changed;
 end;
 $function$;
 
 comment on function forebay.report_usage is 'Record what an attempt''s model calls used, at any time, once per source and call id.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/agent/report_usage.sql', 'repeatable', 'b17631a8546377b47889e99cf7ac4111b4bce8edea7c6a745146efb596d2487c', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/agent/report_usage.sql', 'repeatable', 'c0f4c83db686bf17f90c5cea35f1c1f261d5b522977bea93d34f4071bfca2267', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19225,8 +19495,8 @@ as $function$
 -- Hand out ended attempts whose traces are to be looked for now: commit, look, and call record_traces for each.
 --
 -- One that is not recorded within two minutes is handed out again, to whoever asks. The first time that anybody asks, those
--- are meant that ended within seven days. One that was given back before any call has no traces. In a copy that nobody has
--- opened there is nothing to look for.
+-- are meant that ended within seven days. One that was given back before any call has no traces. A trace that several attempts
+-- name is handed out for none of them. In a copy that nobody has opened there is nothing to look for.
 --
 -- Returns    at most p_limit rows, in the order that they are due; an attempt ran from started_at to finished_at
 -- Writes     forebay.attempt_traces
@@ -19268,8 +19538,8 @@ begin
         returning t.attempt_id, d.next_look_at as due_at
     )
     select
-        a.attempt_id, a.task_id, encode(sha256(convert_to(a.launch_token, 'UTF8')), 'hex'), a.trace_id, a.started_at,
-        a.finished_at
+        a.attempt_id, a.task_id, encode(sha256(convert_to(a.launch_token, 'UTF8')), 'hex'),
+        case when not forebay._is_shared_trace(a) then a.trace_id end, a.started_at, a.finished_at
     from leased as l
     inner join forebay.task_attempts as a on a.attempt_id = l.attempt_id
     order by l.due_at, a.attempt_id;
@@ -19279,7 +19549,7 @@ $function$;
 comment on function forebay.attempts_to_trace is
 'Hand out ended attempts whose traces are to be looked for now: commit, look, and call record_traces for each.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/attempts_to_trace.sql', 'repeatable', '529dc463713f78fb1b09f540a4287137f6975400bd5ed7d3c516072f048fb9a6', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/attempts_to_trace.sql', 'repeatable', '4a8ee3bdb982d7b5379bfe6b03e66640d75e74d0843a37a71b5fcb5aa2b50393', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19796,8 +20066,7 @@ create or replace function forebay.record_traces(
     p_attempt_id bigint,
     p_calls      jsonb,
     p_traces     integer default 0,
-    p_is_whole   boolean default false,
-    p_rollups    text[] default null
+    p_is_whole   boolean default false
 )
     returns text
     language plpgsql
@@ -19807,15 +20076,16 @@ create or replace function forebay.record_traces(
 as $function$
 -- Record what a look for an attempt's traces found, and say whether it goes on: found, partial, awaited or missing.
 --
--- p_calls are calls as report_usage takes them; their source is trace. p_traces says how many traces there were, p_is_whole
--- that all of them had ended and were read to their end. p_rollups (null: none) are ids of calls that are only sums of others: what was
--- recorded of them is dropped. Traces are found when they also tell of as many calls as the attempt itself, and of one at least: a
--- trace may be stored without what is in it. Else there are more looks, with longer and longer waits, and at last none. The
--- same look again changes nothing that was used.
+-- p_calls are calls as report_usage takes them; their source is trace. They are all that the traces named in them (trace_id)
+-- tell of: what a later look sees corrects what was seen before, and what it does not see any more is dropped. p_traces
+-- says how many traces there were, p_is_whole that all of them had ended and were read to their end: else the usage
+-- that they tell is not known as a whole. Traces are found when they also tell of as many calls as the attempt itself, and of
+-- one at least: a trace may be stored without what is in it. Else there are more looks, with longer and longer waits, and at
+-- last none. The same look again changes nothing that was used.
 --
 -- Returns    one word; missing: nothing came and nobody looks any more
 -- Writes     forebay.attempt_traces, and what report_usage writes
--- Locks      the task, then its attempts, by id, then the row of attempt_traces
+-- Locks      the task, then its attempts, by id, then rows of attempt_traces, by id
 -- Errors     22023  p_attempt_id, p_calls, p_traces or p_is_whole is null, p_traces is negative, or a call is bad; nothing is recorded then
 --            QF304  there is no such attempt
 -- Called by  forebay_upkeep
@@ -19830,13 +20100,9 @@ begin
     if jsonb_typeof(p_calls) is distinct from 'array' then
         raise exception 'p_calls must be a JSON array' using errcode = '22023';
     end if;
-    v_attempt := (forebay._lock_attempt(p_attempt_id)).attempt;
-    perform forebay._drop_rollups(p_attempt_id, p_rollups);
-    perform forebay.report_usage(p_attempt_id, (
-        select coalesce(jsonb_agg(c.value || '{"source": "trace"}' order by c.ordinality), '[]')
-        from jsonb_array_elements(p_calls) with ordinality as c
-    ));
+    perform forebay._take_look((forebay._lock_attempt(p_attempt_id)).attempt, p_calls, not p_is_whole);
     v_attempt := forebay._get_attempt(p_attempt_id);
+    perform forebay._share_trace(v_attempt);
     v_now := forebay._now();
 
     insert into forebay.attempt_traces as t (attempt_id, ended_at, looks, traces, is_whole)
@@ -19846,7 +20112,9 @@ begin
         and forebay._known_calls(p_attempt_id, 'trace') >= greatest(1, forebay._known_calls(p_attempt_id, 'agent'))
     )
     on conflict (attempt_id) do update set
-        looks = t.looks + 1, traces = greatest(t.traces, excluded.traces), is_whole = t.is_whole or excluded.is_whole
+        looks = t.looks + 1, traces = greatest(t.traces, excluded.traces),
+        is_whole = excluded.is_whole
+            or (t.is_whole and p_traces = 0 and forebay._known_calls(p_attempt_id, 'trace') > 0)
     returning t.* into v_traces;
     if not v_traces.is_whole then
         v_traces.next_look_at := v_now + forebay._trace_wait(
@@ -19865,7 +20133,7 @@ $function$;
 comment on function forebay.record_traces is
 'Record what a look for an attempt''s traces found, and say whether it goes on: found, partial, awaited or missing.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/record_traces.sql', 'repeatable', '5b18e0c2a1b0ebfce493c5ab703550e4bc2ebb901d49f723bae77b2ebe21bb7f', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/record_traces.sql', 'repeatable', '4f6dabd52005de9934050cb38ff810ab8ccb301151ea4f2d7803eee4760515fe', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
