@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from databricks.sdk import WorkspaceClient
-from databricks.sdk.core import Config
 from pytest_postgresql.executors import NoopExecutor
 
 from databricks.support_project import Project, lakebase_project
+from forebay.databricks.client import workspace_client
 from forebay_lab.workspace import Workspace
 from support.server import TestServer
 
@@ -23,11 +23,12 @@ def workspace() -> Iterator[Workspace]:
 
 @pytest.fixture
 def client(workspace: Workspace) -> Callable[..., WorkspaceClient]:
-    """Return a function that makes a client: its options are those of the SDK's Config."""
+    """Return a function that makes a client: its options are those of workspace_client."""
 
-    def make(**options: object) -> WorkspaceClient:
-        options = {"token": workspace.token, "retry_timeout_seconds": 5} | options
-        return WorkspaceClient(config=Config(host=workspace.url, **options))
+    def make(**options: Any) -> WorkspaceClient:
+        given = {"host": workspace.url, "token": workspace.token}
+        limits = {"http_seconds": 60, "retry_seconds": 5}
+        return workspace_client(**given | limits | options)
 
     return make
 

@@ -78,7 +78,7 @@ def test_jl2_a_launch_whose_answer_is_lost_is_one_run(
     workspace: Workspace, client: Client, jobs: Jobs
 ) -> None:
     """The SDK posts again by itself, however the answer gets lost, and finds the same run."""
-    launcher = quick_launcher(client, retry_timeout_seconds=100)
+    launcher = quick_launcher(client, retry_seconds=100)
     for number, kind in enumerate(("lost", "hang", "reset"), 1):
         workspace.faults.add(Fault(kind, on=RUN_NOW, seconds=3))
         run_id = launcher.launch(attempt(number))

@@ -52,7 +52,7 @@ def test_an_endpoint_answers_in_the_form_of_openai(
     serving = Serving(workspace)
     serving.add("a-model")
     workspace.add(serving)
-    sdk = client(retry_timeout_seconds=1)
+    sdk = client(retry_seconds=1)
     answer = sdk.serving_endpoints.query("a-model", messages=ASKED)
     assert answer.usage is not None
     assert (answer.usage.prompt_tokens or 0) > 0

@@ -52,7 +52,7 @@ def add_jobs(workspace: Workspace, **options: Any) -> tuple[Jobs, Job]:
 
 def quick_launcher(client: MakeClient, **options: Any) -> LakeflowLauncher:
     """Return a launcher of 10 slots that tries for a second where it would for twenty."""
-    given = {"clock": QuickClock(), "http_timeout_seconds": 1, "retry_timeout_seconds": 20}
+    given = {"clock": QuickClock(), "http_seconds": 1, "retry_seconds": 20}
     return LakeflowLauncher(10, lambda: client(**given | options))
 
 

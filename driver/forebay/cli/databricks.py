@@ -76,11 +76,12 @@ def _principals(
 ) -> list[Principal]:
     from forebay.databricks import bootstrap as making
     from forebay.databricks.client import workspace_client
+    from forebay.databricks.login import LoginError
 
     try:
         client = workspace_client()
-    except ValueError as error:
-        raise Refused(f"No login to Databricks: {str(error).partition('. Config:')[0]}.") from error
+    except LoginError as error:
+        raise Refused(f"No login to Databricks: {error}.") from error
     found = []
     if orchestrator:
         found.append(making.principal_of_app(client, "orchestrator", orchestrator))

@@ -1,6 +1,6 @@
-"""OAuth bearers of a principal: taken from the SDK each time, which renews them before they end.
+"""OAuth bearers of a principal, for what is not asked by the SDK: serving endpoints and callbacks.
 
-One that is refused all the same is forgotten with its client: the next one comes from a new login.
+One that is refused is forgotten with its client: the next one comes from a new login.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Bearer:
         client = self._connected()
         try:
             authorization = client.config.authenticate().get("Authorization", "")
-        except (ValueError, OSError) as error:  # OSError: the SDK's own, TimeoutError, requests'
-            raise NoBearer(f"The workspace gives no token ({type(error).__name__}).") from error
+        except OSError as error:  # LoginError is one
+            raise NoBearer(str(error)) from error
         if not authorization.startswith("Bearer "):
             raise SettingError("This way to log in to Databricks gives no bearer: use OAuth.")
         return authorization.removeprefix("Bearer ")
@@ -74,11 +74,10 @@ class Bearer:
     def _logged_in(self) -> WorkspaceClient:
         try:
             return self._connect()
-        except ValueError as error:
-            reason = str(error).partition(". Config:")[0]  # what follows names settings and values
-            raise SettingError(f"No login to Databricks: {reason}.") from error
         except OSError as error:
-            raise NoBearer(f"The workspace is not reached ({type(error).__name__}).") from error
+            if getattr(error, "is_transient", True):
+                raise NoBearer(str(error)) from error
+            raise SettingError(f"No login to Databricks: {error}.") from error
 
 
 @cache

@@ -13,6 +13,7 @@ from databricks.sdk.core import Config
 
 import forebay
 from forebay.databricks import is_on_databricks as is_on_databricks
+from forebay.databricks.login import Login, told
 
 HTTP_SECONDS = 10
 """How long one request may take before it counts as lost."""
@@ -40,20 +41,28 @@ def workspace_client(
 
     `options` are those of the SDK's Config, such as host and token. The SDK tries again whatever it
     takes to be passing, posts included: a call that must not happen twice carries a token of its
-    own. Raises ValueError where no credentials are found, and takes up to `retry_seconds` where the
-    workspace does not answer, whatever time it asks for.
+    own. Raises LoginError where no credentials are found, and takes up to `retry_seconds` where the
+    workspace does not answer, whatever time it asks for. The calls raise LoginError where no login
+    is to be had, and what the SDK raises when it has tried for so long: TimeoutError.
     """
     options.setdefault("clock", _BoundedClock(retry_seconds))
-    config = Config(
-        http_timeout_seconds=http_seconds,
-        retry_timeout_seconds=retry_seconds,
-        product="forebay",
-        product_version=forebay.__version__,
-        **options,
-    )
+    login = Login(http_seconds)
+    try:
+        config = Config(
+            http_timeout_seconds=http_seconds,
+            retry_timeout_seconds=retry_seconds,
+            credentials_strategy=login,
+            product="forebay",
+            product_version=forebay.__version__,
+            **options,
+        )
+    except ValueError as error:
+        raise told(error) from error
     config.files_ext_network_transfer_inactivity_timeout_seconds = http_seconds
     config.experimental_files_ext_cloud_api_max_retries = PART_TRIES
-    return WorkspaceClient(config=config)
+    client = WorkspaceClient(config=config)
+    client.api_client._api_client._session.hooks["response"].append(login.again)
+    return client
 
 
 class _BoundedClock(RealClock):

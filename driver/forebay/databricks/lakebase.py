@@ -11,13 +11,13 @@ import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
-from forebay.databricks.logins import Login, Logins
+from forebay.databricks.logins import Logins
 from forebay.errors import ConnectError
 from forebay.logs import first_line
 
@@ -36,6 +36,16 @@ FIRST_SECONDS = 30
 
 LONGEST_LIFE = 3600.0
 """Seconds that a credential lasts at most, whatever the difference of two clocks says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """What a new connection logs in with; it ends `life` seconds after it was asked for."""
+
+    host: str
+    user: str
+    token: str = field(repr=False)
+    life: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +128,7 @@ class Lakebase:
 
         It waits for a credential `timeout` seconds at most, for the first one longer.
         """
-        login = self._logins.get(timeout if self._client else max(timeout, FIRST_SECONDS))
+        login = self._login(timeout if self._client else max(timeout, FIRST_SECONDS))
         return {
             **DEFAULTS,
             "target_session_attrs": "read-write",  # not the node that a failover leaves behind
@@ -131,6 +141,16 @@ class Lakebase:
     def drop(self, token: str) -> None:
         """Forget a credential that the database refused."""
         self._logins.drop(token)
+
+    def _login(self, timeout: float) -> Login:
+        try:
+            return self._logins.get(timeout)
+        except TimeoutError:
+            raise ConnectError(
+                f"The workspace gave no credential for the database within {timeout:g} s:"
+                " wait until it answers.",
+                is_transient=True,
+            ) from None
 
     def _log_in(self) -> Login:
         """Ask the workspace who we are, where the database is, and for a credential."""
@@ -203,30 +223,43 @@ def _no_host(what: str, state: str) -> ConnectError:
 
 @contextmanager
 def _sentences(place: str) -> Iterator[None]:
-    """Raise what the workspace refuses as ConnectError; what may pass by itself is transient."""
+    """Raise what the workspace refuses as ConnectError; what may pass by itself is transient.
+
+    A login that is refused is all that is certain to stay so. An answer that makes no sense is what
+    a workspace says that is not well.
+    """
     from databricks.sdk import errors
 
+    from forebay.databricks.login import LoginError, words
+
+    told = f"The workspace gives no credential for {place}"
     for_good = (
         errors.BadRequest,
         errors.Unauthenticated,
         errors.PermissionDenied,
         errors.NotFound,
-        ValueError,
     )
     try:
         yield
-    except ConnectError:
-        raise
-    except (OSError, ValueError) as error:  # the SDK's errors are OSErrors
+    except LoginError as error:
+        is_final = not error.is_transient
+        raise ConnectError(
+            f"{told}: {error}", is_transient=not is_final, is_final=is_final
+        ) from error
+    except OSError as error:  # the SDK's errors are OSErrors
         is_for_good = isinstance(error, for_good)
         remedy = (
             "check the name, and that it may be used with the credentials of this process"
             if is_for_good
             else "wait until the workspace answers"
         )
-        said = first_line(error).rstrip(".")
+        said = f"{type(error).__name__}: {words(error)}"
         raise ConnectError(
-            f"The workspace gives no credential for {place}"
-            f" ({type(error).__name__}: {said}): {remedy}.",
-            is_transient=not is_for_good,
+            f"{told} ({said}): {remedy}.", is_transient=not is_for_good
+        ) from error
+    except (ValueError, TypeError, AttributeError, LookupError) as error:
+        raise ConnectError(
+            f"{told}, but an answer that makes no sense ({type(error).__name__}):"
+            " wait until the workspace answers.",
+            is_transient=True,
         ) from error

@@ -122,16 +122,14 @@ class _Platform(Area):
         }
 
     @route("POST", "/oidc/v1/token", is_open=True)
-    def token(self, request: Request) -> dict[str, Any]:
+    def token(self, request: Request) -> Answer:
         access = self._workspace.access
         token = access.log_in(request.headers.get("authorization", ""))
         if token is None:
-            raise ApiError(401, "invalid_client", "Client authentication failed")
-        return {
-            "access_token": token,
-            "token_type": "Bearer",
-            "expires_in": int(access.token_seconds),
-        }
+            why = "Client authentication failed"
+            return Answer({"error": "invalid_client", "error_description": why}, 401)
+        seconds = int(access.token_seconds)
+        return Answer({"access_token": token, "token_type": "Bearer", "expires_in": seconds})
 
     @route("GET", "/api/2.0/preview/scim/v2/Me")
     def me(self, request: Request) -> dict[str, Any]:
