@@ -18,16 +18,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import psycopg
+
 from forebay import logs
 from forebay.calls import agent as calls
 from forebay.databricks.secrets import fetched, is_kept
-from forebay.errors import AttemptEndedError, ForebayError, MissingSettingError, SettingError
+from forebay.errors import (
+    AttemptEndedError,
+    ConnectError,
+    ForebayError,
+    MissingSettingError,
+    SettingError,
+    lacks_right,
+)
 from forebay.failures import Failure
 from forebay.logs import EventLog, first_line
 from forebay.pool import Database
 from forebay.rows import ClaimedAttempt
 from forebay.run_attempt import Outcome, run_attempt
-from forebay.running_attempt import AWAY, RunningAttempt, document_of, may_pass
+from forebay.running_attempt import AWAY, RunningAttempt, document_of
+from forebay.schema import check_compatible
 from forebay.settings import DATABASE_URL, text
 from forebay.stop_signal import StopSignal
 from forebay_agents.tracing import Trace
@@ -52,7 +62,7 @@ def main() -> None:
     try:
         parameters = take_settings(read_parameters(sys.argv[1:]))
         is_done = run(parameters, stop)
-    except ForebayError as error:
+    except (ForebayError, psycopg.Error) as error:
         log.error("job_failed", error=type(error).__name__, reason=first_line(error))
         sys.exit(1)
     sys.stdout.flush()
@@ -126,13 +136,24 @@ def _begun(database: Database, parameters: Mapping[str, str]) -> ClaimedAttempt:
     while True:
         try:
             with database.connect() as connection:
-                work = calls.begin_attempt(connection, **ids)
+                work = _begin(connection, ids)
                 return replace(work, entry_point=work.entry_point or ENTRY_POINT)
         except AWAY as error:
-            if not may_pass(error) or time.monotonic() > give_up_at:
+            may_pass = not isinstance(error, ConnectError) or error.is_transient
+            if not may_pass or time.monotonic() > give_up_at:
                 raise
             log.warning("begin_delayed", reason=first_line(error))
         time.sleep(BEGIN_EVERY)
+
+
+def _begin(connection: psycopg.Connection[Any], ids: Mapping[str, Any]) -> ClaimedAttempt:
+    try:
+        return calls.begin_attempt(connection, **ids)
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise lacks_right("job", error, "forebay_agent") from error
+    except (psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedFunction):
+        check_compatible(connection)
+        raise
 
 
 def _ids(parameters: Mapping[str, str]) -> dict[str, Any]:
@@ -141,8 +162,10 @@ def _ids(parameters: Mapping[str, str]) -> dict[str, Any]:
     if missing:
         raise SettingError(f"The parameter {missing[0]} is missing: it names the attempt.")
     attempt_id, launch_token = (parameters[name] for name in names)
-    if not attempt_id.isdecimal():
-        raise SettingError("The parameter forebay_attempt_id is no number.")
+    if not re.fullmatch("[0-9]{1,18}", attempt_id):
+        raise SettingError("The parameter forebay_attempt_id is no number of an attempt.")
+    if not launch_token.isascii():
+        raise SettingError("The parameter forebay_launch_token is not as it was given.")
     run_id = parameters.get("run_id") or None
     return {"attempt_id": int(attempt_id), "launch_token": launch_token, "run_id": run_id}
 

@@ -12,7 +12,10 @@ from forebay.databricks.lakebase import Lakebase
 from forebay.errors import ConnectError
 
 RETRY_EVERY = 0.5  # seconds between tries to reach a server that is not up yet
-STARTING = ("starting up", "shutting down", "recovery mode", "too many", "remaining connection")
+REFUSED = ("authentication failed", "is not permitted to log in", "no password supplied")
+WRONG = ("does not exist", "pg_hba.conf", "permission denied", "invalid value", "parameter")
+UNKNOWN = ("resolve", "translate host name")
+PASSING = ("[Errno -3]", "Temporary failure")  # of a name: who knows it was not reached
 
 
 class Tries:
@@ -39,14 +42,21 @@ class Tries:
 
 
 def connect_error(error: psycopg.OperationalError, *, is_lakebase: bool = False) -> ConnectError:
-    """Return it as a sentence that says what to do."""
+    """Return it as a sentence that says what to do.
+
+    What is not known to be a mistake may pass: a server says many things while it starts or ends.
+    """
     said = " ".join(str(error).split("\n")[0].split())
-    is_refusal = "FATAL:" in said and not any(word in said for word in STARTING)
-    is_wrong = is_refusal or "resolve" in said or "translate host name" in said
+    is_refused, is_wrong, is_unknown, is_passing = (
+        any(word in said for word in words) for words in (REFUSED, WRONG, UNKNOWN, PASSING)
+    )
+    is_wrong = is_refused or is_wrong or (is_unknown and not is_passing)
     correct = "correct the DSN"
     if is_lakebase and "authentication" in said:
         correct = "have 'forebay databricks bootstrap' give this principal its role there"
     remedy = correct if is_wrong else f"start the server, or {correct}"
     return ConnectError(
-        f"Cannot connect to the database ({said}): {remedy}.", is_transient=not is_wrong
+        f"Cannot connect to the database ({said}): {remedy}.",
+        is_transient=not is_wrong,
+        is_final=is_refused and not is_lakebase,  # each connection there has another credential
     )

@@ -205,13 +205,22 @@ class InvalidDocumentError(ForebayError, ValueError):
 
 
 class ConnectError(ForebayError):
-    """The database cannot be used; `is_transient` is true when waiting may be enough."""
+    """The database cannot be used; `is_transient` is true when waiting may be enough.
+
+    `is_final` is true when it is not, even for who was connected before: the login is refused.
+    """
 
     def __init__(
-        self, message: str, *, is_transient: bool = False, hint: str | None = None
+        self,
+        message: str,
+        *,
+        is_transient: bool = False,
+        is_final: bool = False,
+        hint: str | None = None,
     ) -> None:
         super().__init__(message, hint=hint)
         self.is_transient = is_transient
+        self.is_final = is_final
 
 
 class SettingError(ForebayError):
@@ -286,9 +295,12 @@ def translated() -> Iterator[None]:
         ) from error
 
 
-def lacks_right(who: str, error: psycopg.errors.InsufficientPrivilege) -> RefusedError:
-    """Return the refusal of a daemon or worker whose login may not make one of its calls."""
+def lacks_right(
+    who: str,
+    error: psycopg.errors.InsufficientPrivilege,
+    roles: str = "forebay_worker and forebay_agent",
+) -> RefusedError:
+    """Return the refusal of a daemon, worker or job whose login may not make one of its calls."""
     return RefusedError(
-        f"The {who}'s login lacks a right ({error.diag.message_primary}):"
-        " grant it forebay_worker and forebay_agent."
+        f"The {who}'s login lacks a right ({error.diag.message_primary}): grant it {roles}."
     )

@@ -129,6 +129,7 @@ class Database:
         """
         database = self
         check = options.pop("check", ConnectionPool.check_connection)
+        is_open = options.pop("open", True)
 
         def checked(connection: Connection[Any]) -> None:
             try:
@@ -137,18 +138,17 @@ class Database:
                 pool.drain()
                 raise
 
-        defaults: dict[str, Any] = {
-            "check": checked,
-            "max_lifetime": self._max_lifetime(),
-            "open": True,
-        }
-
         class Opened(Connection[Any]):
             @classmethod
             def connect(cls, conninfo: str = "", **kwargs: Any) -> "Opened":
-                return cast(Opened, database._opened(super().connect))
+                opened = cast(Opened, database._opened(super().connect))
+                pool.max_lifetime = database._max_lifetime()  # from now on, this one's too
+                return opened
 
-        pool: Pool = ConnectionPool(connection_class=Opened, **(defaults | options))
+        options.setdefault("max_lifetime", self._max_lifetime())
+        pool: Pool = ConnectionPool(connection_class=Opened, check=checked, open=False, **options)
+        if is_open:
+            pool.open()
         return pool
 
     def async_pool(self, *, max_size: int = 4) -> AsyncPool:
@@ -165,7 +165,9 @@ class Database:
         class Opened(AsyncConnection[Any]):
             @classmethod
             async def connect(cls, conninfo: str = "", **kwargs: Any) -> "Opened":
-                return cast(Opened, await database._opened_async(super().connect))
+                opened = cast(Opened, await database._opened_async(super().connect))
+                pool.max_lifetime = database._max_lifetime()
+                return opened
 
         pool: AsyncPool = AsyncConnectionPool(
             connection_class=Opened,

@@ -22,10 +22,10 @@ from forebay import acceptance
 from forebay import agent as agents
 from forebay.callbacks import Callbacks
 from forebay.calls import agent as calls
-from forebay.errors import ForebayError, InvalidDocumentError, TooLargeError
+from forebay.errors import ConnectError, ForebayError, InvalidDocumentError, TooLargeError
 from forebay.failures import Failure
 from forebay.logs import EventLog
-from forebay.running_attempt import AWAY, RunningAttempt, may_pass
+from forebay.running_attempt import AWAY, RunningAttempt
 
 log = EventLog(__name__)
 
@@ -112,7 +112,9 @@ def _report(attempt: RunningAttempt, outcome: Outcome, callbacks: Callbacks | No
                 taken = callbacks.begin(_event(attempt, outcome))
             if taken and taken.is_set():
                 return outcome
-            if not may_pass(error) or attempt.seconds_left() <= 0:
+            # Whoever gave this work was connected: but for a login that is refused, it may pass.
+            is_final = isinstance(error, ConnectError) and error.is_final
+            if is_final or attempt.seconds_left() <= 0:
                 raise
             log.warning("report_delayed", error=type(error).__name__)
             time.sleep(REPORT_WAITS[min(tries, len(REPORT_WAITS) - 1)])

@@ -26,11 +26,6 @@ PROGRESS_PAUSE = 5.0  # seconds without progress reports after one could not be 
 AWAY = (psycopg.OperationalError, ConnectError)
 
 
-def may_pass(error: Exception) -> bool:
-    """Tell whether one of AWAY may be over when the call is made again."""
-    return not isinstance(error, ConnectError) or error.is_transient
-
-
 def document_of(attempt: LaunchableAttempt, database: Database) -> dict[str, Any]:
     """Return what a `RunningAttempt` is made of, as JSON has it."""
     conninfo = database.conninfo

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -12,10 +15,14 @@ from typing import Any
 import psycopg
 import pytest
 from mlflow import MlflowClient
+from psycopg.conninfo import make_conninfo
 from reportlab.pdfgen.canvas import Canvas
 
-from forebay.calls import operator, worker
+from forebay.calls import operator, submitter, worker
+from forebay.errors import ForebayError
+from forebay.stop_signal import StopSignal
 from forebay.traces.mlflow_settings import launch_key
+from forebay_agents import job
 from forebay_lab.model_server import Fault
 from support.agent_job import AGENT, CLIENT_ID, MODEL, Place, placed
 from support.daemon import attempts, until
@@ -352,3 +359,35 @@ def test_a_cancelled_run_tells_what_it_used(place: Place, traces: Callable[[], l
     assert place.used(task_id) == place.paid()[:1]
     (trace,) = traces()
     assert trace.data.spans[0].attributes["forebay.error_kind"] == "not_reported"
+
+
+def test_what_keeps_the_job_from_beginning_is_one_sentence(
+    db: psycopg.Connection, role_dsn: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the person who reads the run's output: no traceback, and no token."""
+    operator.register_agent(db, agent=AGENT, launcher="lakeflow", job_id=7)
+    submitter.enqueue(db, agent=AGENT, payload={})
+    (claimed,) = worker.dequeue(db, worker="w", agents=[AGENT])
+    token = claimed.launch_token
+    ids = {"forebay_attempt_id": str(claimed.attempt_id), "forebay_launch_token": token}
+    empty = make_conninfo(role_dsn("agent"), dbname="postgres")
+    for dsn, given, said in (
+        (role_dsn("viewer"), {}, "grant it forebay_agent"),
+        (empty, {}, "run forebay db upgrade"),
+        (role_dsn("agent"), {"forebay_attempt_id": "9" * 30}, "no number of an attempt"),
+        (role_dsn("agent"), {"forebay_launch_token": "ü"}, "not as it was given"),
+    ):
+        monkeypatch.setenv("FOREBAY_DATABASE_URL", dsn)
+        with pytest.raises(ForebayError, match=said):
+            job.run(ids | given, StopSignal())
+    given = {**ids, "run_id": "r" * 600}
+    ended = subprocess.run(
+        [sys.executable, "-m", "forebay_agents.job", *(f"--{n}={v}" for n, v in given.items())],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 1
+    (line,) = (ended.stdout + ended.stderr).splitlines()
+    assert json.loads(line)["event"] == "job_failed"
+    assert token not in line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from databricks.sdk import WorkspaceClient
@@ -33,7 +33,7 @@ class Echo(Area):
 
 
 @pytest.fixture(name="new")
-def _new(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[New]:
+def _new(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> New:
     """Return a function that makes a client of a service principal, which tries for a second."""
     for name in [name for name in os.environ if name.startswith("DATABRICKS")]:
         monkeypatch.delenv(name)
@@ -46,7 +46,7 @@ def _new(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> Iterator[New]
         given = {name: value for name, value in {**login, **limits, **options}.items() if value}
         return workspace_client(host=workspace.url, **given)
 
-    yield new
+    return new
 
 
 def asked(workspace: Workspace) -> int:

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from forebay.connecting import connect_error
 from forebay.errors import ConnectError
 from forebay.memberships import lacking
 from forebay.pool import Database, cut_off
@@ -124,6 +125,29 @@ def test_a_wrong_dsn_says_what_is_wrong_at_once(
     with pytest.raises(ConnectError, match=said):
         database.check(patience=20)
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("said", "is_transient"),
+    [
+        ("FATAL:  the database system is not yet accepting connections", True),
+        ("FATAL:  terminating connection due to administrator command", True),
+        ("FATAL:  sorry, too many clients already", True),
+        ("FATAL:  canceling authentication due to timeout", True),
+        ("FATAL:  das Datenbanksystem startet", True),
+        ("failed to resolve host 'db': [Errno -3] Temporary failure in name resolution", True),
+        ("failed to resolve host 'db': [Errno -2] Name or service not known", False),
+        ('FATAL:  no pg_hba.conf entry for host "::1"', False),
+        ('FATAL:  role "x" is not permitted to log in', False),
+        ('FATAL:  permission denied to set role "forebay_owner"', False),
+    ],
+)
+def test_a_start_waits_unless_what_is_said_is_known_for_a_mistake(
+    said: str, is_transient: bool
+) -> None:
+    """A server says many things while it starts, ends or changes its place."""
+    error = connect_error(psycopg.OperationalError(f"connection failed: {said}"))
+    assert error.is_transient is is_transient
 
 
 def test_cp6_a_server_that_is_down_is_waited_for_only_so_long(role_dsn: DSN) -> None:

@@ -46,7 +46,7 @@ def workspace_client(
     is to be had, and what the SDK raises when it has tried for so long: TimeoutError.
     """
     options.setdefault("clock", _BoundedClock(retry_seconds))
-    login = Login(http_seconds)
+    login = Login(min(http_seconds, HTTP_SECONDS))
     try:
         config = Config(
             http_timeout_seconds=http_seconds,

@@ -19,7 +19,6 @@ from urllib.parse import parse_qsl
 
 from forebay.databricks.logins import Logins
 from forebay.errors import ConnectError
-from forebay.logs import first_line
 
 if TYPE_CHECKING:
     from databricks.sdk import WorkspaceClient
@@ -160,7 +159,7 @@ class Lakebase:
             ask = _instance if INSTANCE.fullmatch(self._address.place) else _endpoint
             host = self._address.given.get("host")
             host, token, ends_at = ask(client, self._address.place, host)
-        left = (ends_at - datetime.now(UTC)).total_seconds()
+            left = (ends_at - datetime.now(UTC)).total_seconds()
         return Login(host, self._user, token, life=min(max(left, 0.0), LONGEST_LIFE))
 
 
@@ -179,7 +178,8 @@ def _who(client: WorkspaceClient) -> str:
     if client.config.client_id:
         return client.config.client_id
     name = client.current_user.me().user_name
-    assert name
+    if not name:
+        raise ValueError("no name")
     return name
 
 
@@ -192,9 +192,9 @@ def _endpoint(client: WorkspaceClient, name: str, host: str | None) -> tuple[str
             state = status.current_state if status else None
             raise _no_host(f"The endpoint {name}", state.value if state else "unknown")
     given = client.postgres.generate_database_credential(name)
-    assert given.token
-    assert given.expire_time
-    return host, given.token, given.expire_time.ToDatetime(tzinfo=UTC)
+    if not given.expire_time:
+        raise ValueError("no time")
+    return host, _token(given.token), given.expire_time.ToDatetime(tzinfo=UTC)
 
 
 def _instance(client: WorkspaceClient, place: str, host: str | None) -> tuple[str, str, datetime]:
@@ -211,9 +211,14 @@ def _instance(client: WorkspaceClient, place: str, host: str | None) -> tuple[st
     given = client.database.generate_database_credential(
         instance_names=[name], request_id=str(uuid.uuid4())
     )
-    assert given.token
-    assert given.expiration_time
-    return host, given.token, datetime.fromisoformat(given.expiration_time)
+    ends_at = datetime.fromisoformat(given.expiration_time or "")
+    return host, _token(given.token), ends_at if ends_at.tzinfo else ends_at.replace(tzinfo=UTC)
+
+
+def _token(given: object) -> str:
+    if not isinstance(given, str) or not given or "\0" in given:
+        raise ValueError("no token")
+    return given
 
 
 def _no_host(what: str, state: str) -> ConnectError:
@@ -254,9 +259,7 @@ def _sentences(place: str) -> Iterator[None]:
             else "wait until the workspace answers"
         )
         said = f"{type(error).__name__}: {words(error)}"
-        raise ConnectError(
-            f"{told} ({said}): {remedy}.", is_transient=not is_for_good
-        ) from error
+        raise ConnectError(f"{told} ({said}): {remedy}.", is_transient=not is_for_good) from error
     except (ValueError, TypeError, AttributeError, LookupError) as error:
         raise ConnectError(
             f"{told}, but an answer that makes no sense ({type(error).__name__}):"

@@ -138,8 +138,8 @@ def told(error: OSError | ValueError) -> LoginError:
 
 
 def words(error: BaseException) -> str:
-    """Return an error's message without the client's settings, which the SDK adds to some."""
-    return re.split(r"\.? (?:Config|Env): ", str(error))[0]
+    """Return an error's message on one line, without the client's settings that the SDK adds."""
+    return re.split(r"\.? (?:Config|Env): ", " ".join(str(error).split()))[0].rstrip(".")
 
 
 def _of_service_principal(config: Config, seconds: float) -> Bearer:
