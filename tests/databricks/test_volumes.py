@@ -502,6 +502,20 @@ def test_presigned_urls_and_tokens_stay_out_of_logs(
         assert secret not in said
 
 
+def test_a_login_that_hangs_holds_nobody_up(volume: Volume) -> None:
+    """The file cannot be used now, and can be as soon as the login answers."""
+    volume.workspace.access.add(Principal("app", secret="x"))
+    volume.workspace.access.grant("app", f"volumes/{VOLUME}", "WRITE_VOLUME")
+    login = {"token": None, "client_id": "app", "client_secret": "x"}
+    storage = volume.storage(**login, http_seconds=1, retry_seconds=1)
+    hanging = volume.workspace.faults.add(Fault("slow", on="/oidc", seconds=20, times=None))
+    with pytest.raises(StorageError, match="does not answer") as failed:
+        storage.exists("a.pdf")
+    assert failed.value.may_pass
+    volume.workspace.faults.remove(hanging)
+    assert not storage.exists("a.pdf")
+
+
 def test_a_host_that_is_not_there_is_a_sentence(
     volume: Volume, monkeypatch: pytest.MonkeyPatch
 ) -> None:

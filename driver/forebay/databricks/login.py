@@ -61,7 +61,7 @@ class Bearer:
 
 
 class Login(CredentialsStrategy):
-    """Log in to one workspace, as its Config says: who asks waits `seconds` at most.
+    """Log in to one workspace, as its Config says, in `seconds` to connect and as many to answer.
 
     A service principal is logged in here; all other ways are the SDK's, and its errors are told as
     LoginError.
@@ -90,9 +90,9 @@ class Login(CredentialsStrategy):
     def headers(self) -> dict[str, str]:
         """Return the headers that are good now. Raises LoginError."""
         try:
-            return dict(self._logins.get(self._seconds).headers)
+            return dict(self._logins.get(2 * self._seconds).headers)
         except TimeoutError:
-            raise _away(f"no answer within {self._seconds:g} s") from None
+            raise _away(f"no answer within {2 * self._seconds:g} s") from None
 
     def again(self, response: requests.Response, **options: Any) -> requests.Response:
         """Send a request whose bearer was refused once more with another one, if there is one.

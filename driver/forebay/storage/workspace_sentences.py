@@ -15,6 +15,7 @@ from databricks.sdk.errors import (
 )
 from databricks.sdk.errors.base import DatabricksError
 
+from forebay.databricks.login import LoginError
 from forebay.storage.interface import StorageError
 from forebay.storage.sentences import missing, quoted, taken
 
@@ -59,7 +60,7 @@ def _fault(name: str, error: Exception) -> StorageError:
             )
         case BadRequest():
             return StorageError(f"{file} is refused by the workspace: {_message(error)}")
-        case ValueError():
+        case ValueError() | LoginError(is_transient=False):
             return StorageError(
                 f"{file} cannot be used: check DATABRICKS_HOST and the login to the workspace.",
                 may_pass=True,
