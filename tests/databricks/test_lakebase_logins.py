@@ -146,6 +146,24 @@ def test_a_credential_that_makes_no_sense_may_pass(
     assert caught.value.is_transient
 
 
+def test_a_time_without_a_zone_is_utc(
+    server: TestServer, superuser: psycopg.Connection, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a provisioned instance may say it."""
+    with lakebase(server, superuser.info.dbname, provisioned=True) as provisioned:
+        monkeypatch.setenv("DATABRICKS_HOST", provisioned.workspace.url)
+        handle = provisioned.workspace.handle
+
+        def handled(request: Request) -> Answer:
+            answer = handle(request)
+            if ends_at := answer.body.get("expiration_time"):
+                answer.body["expiration_time"] = ends_at.removesuffix("Z").partition("+")[0]
+            return answer
+
+        monkeypatch.setattr(provisioned.workspace, "handle", handled)
+        Database(provisioned.url).connect().close()
+
+
 def test_pools_that_open_before_the_first_login_follow_the_life_of_credentials(lake: Lake) -> None:
     """What a connection may live is known once one was opened: the web apps check nothing first."""
     lake.credentials.seconds = 600

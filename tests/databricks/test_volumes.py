@@ -516,6 +516,18 @@ def test_a_login_that_hangs_holds_nobody_up(volume: Volume) -> None:
     assert not storage.exists("a.pdf")
 
 
+def test_a_bearer_that_is_refused_breaks_no_transfer(volume: Volume) -> None:
+    """The file is sent whole with the next one, and read."""
+    volume.workspace.access.add(Principal("app", secret="x"))
+    volume.workspace.access.grant("app", f"volumes/{VOLUME}", "WRITE_VOLUME")
+    storage = volume.storage(token=None, client_id="app", client_secret="x")
+    assert not storage.exists("a.pdf")
+    volume.workspace.access.expire_tokens()
+    storage.write("a.pdf", [b"whole"])
+    volume.workspace.access.expire_tokens()
+    assert b"".join(storage.read("a.pdf")) == b"whole"
+
+
 def test_a_host_that_is_not_there_is_a_sentence(
     volume: Volume, monkeypatch: pytest.MonkeyPatch
 ) -> None:

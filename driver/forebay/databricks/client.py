@@ -61,6 +61,7 @@ def workspace_client(
     config.files_ext_network_transfer_inactivity_timeout_seconds = http_seconds
     config.experimental_files_ext_cloud_api_max_retries = PART_TRIES
     client = WorkspaceClient(config=config)
+    # The one place where an answer can be seen beside its request; files travel by it too.
     client.api_client._api_client._session.hooks["response"].append(login.again)
     return client
 

@@ -260,7 +260,7 @@ def _sentences(place: str) -> Iterator[None]:
         )
         said = f"{type(error).__name__}: {words(error)}"
         raise ConnectError(f"{told} ({said}): {remedy}.", is_transient=not is_for_good) from error
-    except (ValueError, TypeError, AttributeError, LookupError) as error:
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise ConnectError(
             f"{told}, but an answer that makes no sense ({type(error).__name__}):"
             " wait until the workspace answers.",

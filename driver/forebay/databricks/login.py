@@ -49,7 +49,7 @@ class LoginError(DatabricksError):
 
 
 @dataclass(frozen=True, slots=True)
-class Bearer:
+class Granted:
     """The headers of a login, with the token among them, good for `life` seconds."""
 
     headers: Mapping[str, str] = field(repr=False)
@@ -102,6 +102,7 @@ class Login(CredentialsStrategy):
         refused = str(response.request.headers.get("Authorization", ""))
         if response.status_code != 401:
             return response
+        self._provider = None
         self._logins.drop(refused)
         headers = self.headers()
         if headers.get("Authorization") == refused:
@@ -116,13 +117,13 @@ class Login(CredentialsStrategy):
         answer.history.append(response)
         return answer
 
-    def _fetch(self) -> Bearer:
+    def _fetch(self) -> Granted:
         if self._is_service_principal:
             return _of_service_principal(self._config, self._seconds)
         try:
-            self._provider = self._provider or self._ways(self._config)
+            self._provider = provider = self._provider or self._ways(self._config)
             life = math.inf if self.auth_type() in LASTING else 0.0  # 0: the SDK keeps it
-            return Bearer(self._provider(), life)
+            return Granted(provider(), life)
         except (OSError, ValueError) as error:
             self._provider = None
             raise told(error) from error
@@ -142,7 +143,7 @@ def words(error: BaseException) -> str:
     return re.split(r"\.? (?:Config|Env): ", " ".join(str(error).split()))[0].rstrip(".")
 
 
-def _of_service_principal(config: Config, seconds: float) -> Bearer:
+def _of_service_principal(config: Config, seconds: float) -> Granted:
     """Ask for a bearer by the client credentials of OAuth."""
     asked = {
         "grant_type": "client_credentials",
@@ -169,7 +170,7 @@ def _of_service_principal(config: Config, seconds: float) -> Bearer:
     except (KeyError, TypeError, ValueError) as error:
         more = f"{code}: {why}" if code else said.get("message") or "an answer without a bearer"
         raise _away(f"{answer.status_code}, {more}") from error
-    return Bearer({"Authorization": f"{kind} {token}"}, life)
+    return Granted({"Authorization": f"{kind} {token}"}, life)
 
 
 def _document(answer: requests.Response) -> dict[str, Any]:
