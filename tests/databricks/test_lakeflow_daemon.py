@@ -369,7 +369,7 @@ def test_a_cancel_that_is_refused_holds_up_nothing(
 
 
 @pytest.mark.parametrize("kind", ["status", "reset", "hang", "lost"])
-@pytest.mark.parametrize("seconds", [7, pytest.param(600, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [5, pytest.param(600, marks=pytest.mark.long)])
 @pytest.mark.timeout(900)
 def test_while_the_workspace_is_away_tasks_wait_and_nothing_fails(
     kind: Any,

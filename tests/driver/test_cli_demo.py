@@ -153,6 +153,7 @@ def test_the_audit_log_names_the_demo(connect: Connect) -> None:
     assert {act.actor for act in acted} == {"forebay demo"}
 
 
+@pytest.mark.long
 def test_demo_runs_twice_on_the_embedded_server_and_stops_it(home: Path, pdfs: Path) -> None:
     """The second run finds the first one's database; a server that ran before keeps running."""
     for path in (pdfs / "1.pdf", pdfs / "deep.pdf" / "0.pdf", pdfs / "empty.PDF"):
@@ -184,7 +185,10 @@ def test_demo_says_how_to_leave_another_checkouts_database(home: Path, pdfs: Pat
     assert f"remove {home / 'pg'}" in err
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)],
+)
 def test_an_interrupted_demo_leaves_nothing_running(
     home: Path, pdfs: Path, number: signal.Signals, code: int
 ) -> None:

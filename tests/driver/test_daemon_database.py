@@ -80,15 +80,15 @@ def listener(db: Db) -> int | None:
 def test_a_daemon_stops_also_while_it_waits_for_a_lock(
     superuser: Db, daemon_dsn: str, tmp_path: Path
 ) -> None:
-    """Its sweep is cancelled: the lock may be held for longer than a stop may take."""
-    sweeps = """
-    select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%forebay.sweep(%'
+    """What it asks is cancelled: the lock may be held for longer than a stop may take."""
+    waits = """
+    select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%forebay.%'
     """
     with psycopg.connect(superuser.info.dsn) as locker:
         with running(daemon_dsn, tmp_path):
             until(lambda: superuser.execute("select 1 from forebay.dispatchers").fetchone())
             locker.execute("lock table forebay.tasks, forebay.agents in access exclusive mode")
-            until(lambda: superuser.execute(sweeps).fetchone(), 20)
+            until(lambda: superuser.execute(waits).fetchone(), 20)
         locker.rollback()  # the daemon has ended, in less time than a statement may take
 
 

@@ -192,7 +192,10 @@ def check(situation: Situation, said: TaskExplanation, name: str) -> None:
         situation.clock.set(now)
 
 
-@pytest.mark.parametrize("seed", range(8))
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(4, 16))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_explain_says_what_dequeue_does(
     superuser: psycopg.Connection, clock: Clock, connect: Connect, seed: int
 ) -> None:
