@@ -19,7 +19,8 @@ to forebay_submitter;
 -- worker: claims, keeps leases, launches runs
 grant execute on function
 forebay.dequeue, forebay.recover_claims, forebay.record_run, forebay.renew_leases, forebay.release,
-forebay.adopt, forebay.observe_run, forebay.observe_launcher, forebay.runs_to_cancel, forebay.sweep
+forebay.adopt, forebay.observe_run, forebay.observe_launcher, forebay.runs_to_cancel,
+forebay.runs_before, forebay.sweep
 to forebay_worker;
 
 -- agent: fetches its work, asks before a call, and reports what became of an attempt

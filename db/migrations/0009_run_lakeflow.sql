@@ -1,14 +1,22 @@
 -- What a Databricks workspace says about runs, launches and itself, and what follows from it.
 --
 -- requires  0007_act_and_announce
--- locks     run_outcomes, for a moment
+-- locks     run_outcomes, task_attempts and dispatchers, for a moment each
 -- rewrites  no table
 -- breaks    nothing
 -- revert    revert/0009_run_lakeflow.sql
 
 alter table forebay.run_outcomes add column is_held_up boolean not null default false;
 comment on column forebay.run_outcomes.is_held_up is
-'Nothing can begin at this moment: the deadline of an attempt without a run is put off.';
+'Nothing can begin at this moment: the deadline of an attempt that has not begun is put off.';
+
+alter table forebay.task_attempts add column job_id bigint, add column place text;
+comment on column forebay.task_attempts.job_id is 'The job of its agent at the claim: its run is one of this job.';
+comment on column forebay.task_attempts.place is
+'Where the launcher of its claim starts runs, as a workspace; null: not known. Only who is there asks for its run.';
+
+alter table forebay.dispatchers add column places jsonb not null default '{}';
+comment on column forebay.dispatchers.places is 'Where each of its launchers starts runs, by launcher.';
 
 create table forebay.launcher_faults (
     worker   text        not null,
@@ -21,6 +29,9 @@ create table forebay.launcher_faults (
 comment on table forebay.launcher_faults is
 'Which dispatcher cannot start runs with which launcher, and why. Shown, and nothing is decided by it.';
 comment on column forebay.launcher_faults.seen_at is 'When it was last seen: after two minutes it counts no more.';
+
+update forebay.run_outcomes as o set is_held_up = true
+where o.launcher = 'lakeflow' and o.life_cycle_state = 'QUEUED' and o.outcome = 'renew';
 
 -- Rows that an installation added itself stay as they are.
 insert into forebay.run_outcomes
@@ -35,7 +46,6 @@ values
 ('lakeflow', 'LAUNCH_FAILED', 'UNREACHABLE', '*', 'renew', false, false, true, 'the workspace does not answer'),
 ('lakeflow', 'LAUNCH_FAILED', '401', '*', 'renew', false, false, true, 'the workspace does not accept our credentials'),
 ('lakeflow', 'LAUNCH_FAILED', '429', '*', 'renew', false, false, true, 'the workspace takes no more requests now'),
-('lakeflow', 'LAUNCH_FAILED', '502', '*', 'renew', false, false, true, 'the workspace is not available'),
 ('lakeflow', 'LAUNCH_FAILED', '503', '*', 'renew', false, false, true, 'the workspace is not available'),
 ('lakeflow', 'LAUNCH_FAILED', '504', '*', 'renew', false, false, true, 'the workspace is not available'),
 ('lakeflow', 'LAUNCH_FAILED', '400', '*', 'retry', true, false, false, 'the workspace refuses this launch'),
@@ -111,6 +121,12 @@ begin
     end if;
     if pg_catalog.to_regclass('forebay.launcher_faults') is null then
         raise exception 'expected forebay.launcher_faults to be there';
+    end if;
+    if not exists (
+        select from forebay.run_outcomes as o
+        where o.launcher = 'lakeflow' and o.life_cycle_state = 'LAUNCH_FAILED' and o.result_state = '503' and o.is_held_up
+    ) then
+        raise exception 'expected a launch that a workspace cannot take to be held up';
     end if;
 end;
 $verify$;

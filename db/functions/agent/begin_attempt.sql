@@ -45,8 +45,8 @@ begin
     end if;
 
     select
-        t.task_id, v_attempt.attempt_id, v_attempt.attempt_no, v_attempt.agent, v_attempt.launcher, g.job_id, g.entry_point,
-        t.payload, t.priority::integer, t.batch_id, t.customer, v_attempt.estimated_tokens, v_attempt.launch_token,
+        t.task_id, v_attempt.attempt_id, v_attempt.attempt_no, v_attempt.agent, v_attempt.launcher,
+        coalesce(v_attempt.job_id, g.job_id), g.entry_point, t.payload, t.priority::integer, t.batch_id, t.customer, v_attempt.estimated_tokens, v_attempt.launch_token,
         v_attempt.lease_expires_at, v_attempt.deadline_at
     into v_begun
     from forebay.tasks as t

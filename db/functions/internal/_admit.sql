@@ -14,6 +14,8 @@ as $function$
 --
 -- Returns  one row an attempt, in the order of p_line
 -- Writes   forebay.tasks, forebay.task_attempts, and what _pay and _take_turns do
+declare
+    v_place text := forebay._places(p_worker) ->> p_agent.launcher;
 begin
     perform forebay._pay(p_agent, p_line, p_now);
     if p_agent.is_fair_by_customer then
@@ -39,13 +41,14 @@ begin
         insert into forebay.task_attempts (
             attempt_id, task_id, agent, launcher, attempt_no, worker, launch_token, lease_expires_at, deadline_at,
             estimated_tokens, charged_tokens, started_at, customer, expected_input_tokens, expected_output_tokens,
-            expected_calls, expected_usd
+            expected_calls, expected_usd, job_id, place
         )
         select
             c.attempt_id, c.task_id, p_agent.agent, p_agent.launcher, c.attempt_no, p_worker,
             c.launch_token, p_now + least(p_agent.lease, p_agent.timeout), p_now + p_agent.timeout, c.tokens,
             case when p_agent.max_tpm is not null then (c.uses).input_tokens + (c.uses).output_tokens end, p_now, c.customer,
-            (c.uses).input_tokens, (c.uses).output_tokens, (c.uses).calls, (c.uses).usd
+            (c.uses).input_tokens, (c.uses).output_tokens, (c.uses).calls, (c.uses).usd,
+            p_agent.job_id, v_place
         from claimed as c
     )
     select

@@ -7,7 +7,7 @@ create or replace function forebay.adopt(p_worker text, p_launchers text[], p_li
 as $function$
 -- Take over attempts whose driver let the lease run out while their run may live on outside of it.
 --
--- Attempt and launch token stay. Without a run id: launch again with the same token, and get the same run. With one: ask
+-- Attempt and launch token stay. What runs where p_worker has no launcher, as it said, is left to whoever has. Without a run id: launch again with the same token, and get the same run. With one: ask
 -- its state and pass it to observe_run.
 --
 -- Returns    one row an attempt, by id; of more than p_limit those that expired first
@@ -21,6 +21,7 @@ declare
     v_tasks     bigint[];
     v_attempts  bigint[];
     v_now       timestamptz;
+    v_places    jsonb := forebay._places(p_worker);
 begin
     perform forebay._require_worker(p_worker);
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
@@ -36,6 +37,7 @@ begin
         from forebay.tasks as t
         inner join forebay.task_attempts as a on a.task_id = t.task_id and a.attempt_id = t.attempt_id
         where a.finished_at is null and a.launcher = any(v_launchers) and forebay._is_external(a.launcher)
+            and coalesce(a.place = v_places ->> a.launcher, true)
             and a.lease_expires_at <= v_now and a.deadline_at > v_now
         order by a.lease_expires_at, t.task_id
         limit p_limit
@@ -56,7 +58,7 @@ begin
         set worker = p_worker, lease_expires_at = least(v_now + g.lease, a.deadline_at)
         from forebay.agents as g
         where a.attempt_id = any(v_attempts) and g.agent = a.agent
-        returning a.*, g.job_id, g.entry_point
+        returning a.*, coalesce(a.job_id, g.job_id) as job, g.entry_point
     ), marked as (
         update forebay.tasks as t set locked_by = p_worker
         from adopted as a
@@ -64,7 +66,7 @@ begin
         returning t.*
     )
     select
-        a.task_id, a.attempt_id, a.attempt_no, a.agent, a.launcher, a.job_id, a.entry_point, t.payload,
+        a.task_id, a.attempt_id, a.attempt_no, a.agent, a.launcher, a.job, a.entry_point, t.payload,
         t.priority::integer, t.batch_id, t.customer, a.estimated_tokens, a.launch_token, a.lease_expires_at, a.deadline_at,
         a.run_id
     from adopted as a

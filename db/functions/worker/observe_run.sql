@@ -10,8 +10,8 @@ as $function$
 -- p_run is an object with life_cycle_state (required), result_state, termination_code and message. An unknown state
 -- renews, until the attempt's deadline. A run that ended waits the report grace for its report, counted from when it was
 -- first seen ended. A launch that failed is told in the same way (LAUNCH_FAILED), and a look at a run that did (POLL_FAILED):
--- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. While nothing can begin the
--- deadline of an attempt without a run is put off. An agent may be paused while the run goes on: its lease is renewed.
+-- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. While nothing can begin, or
+-- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. An agent may be paused while the run goes on: its lease is renewed.
 --
 -- Returns    renew, requeue, retry, fail or pause_agent: what was done; none when the attempt had ended before
 -- Writes     forebay.task_attempts, forebay.tasks, forebay.agents
@@ -38,7 +38,7 @@ begin
     v_attempt := forebay._get_attempt(p_attempt_id);
     v_outcome := forebay._run_outcome(v_attempt.launcher, p_run);
     v_agent := forebay._get_agent(v_attempt.agent);
-    if v_outcome.outcome = 'pause_agent' and v_agent.paused_until is distinct from 'infinity' then
+    if v_outcome.outcome = 'pause_agent' and v_attempt.finished_at is null and v_agent.paused_until is distinct from 'infinity' then
         perform forebay._pause(
             v_attempt.agent, 'infinity', v_outcome.note || ' (' || forebay._run_words(p_run) || ')', 'observe_run'
         );
@@ -52,8 +52,9 @@ begin
         run_ended_at = case when v_outcome.is_ended then coalesce(a.run_ended_at, v_now) end,
         is_stop_pending = a.is_stop_pending and not v_outcome.is_ended,
         deadline_at = case
-            when v_outcome.is_held_up and a.run_id is null and a.finished_at is null and a.deadline_at > v_now
-                then greatest(a.deadline_at, v_now + v_agent.timeout)
+            when v_outcome.is_held_up and a.finished_at is null and a.deadline_at > v_now
+                and (a.run_id is null or p_run ->> 'life_cycle_state' <> 'LAUNCH_FAILED')
+                then forebay._held_up_deadline(a, v_agent, v_now)
             else a.deadline_at
         end
     where a.attempt_id = p_attempt_id

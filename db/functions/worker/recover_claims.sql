@@ -35,7 +35,7 @@ begin
 
     return query
     select
-        t.task_id, a.attempt_id, a.attempt_no, a.agent, a.launcher, g.job_id, g.entry_point, t.payload,
+        t.task_id, a.attempt_id, a.attempt_no, a.agent, a.launcher, coalesce(a.job_id, g.job_id), g.entry_point, t.payload,
         t.priority::integer, t.batch_id, t.customer, a.estimated_tokens, a.launch_token, a.lease_expires_at, a.deadline_at
     from forebay.task_attempts as a
     inner join forebay.tasks as t on t.task_id = a.task_id and t.attempt_id = a.attempt_id

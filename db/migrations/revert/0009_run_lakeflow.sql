@@ -7,3 +7,5 @@ where o.launcher = 'lakeflow' and (
     or o.result_state in ('EXCLUDED', 'UPSTREAM_FAILED', 'UPSTREAM_CANCELED', 'DISABLED')
 );
 alter table forebay.run_outcomes drop column is_held_up;
+alter table forebay.dispatchers drop column places;
+alter table forebay.task_attempts drop column job_id, drop column place;

@@ -97,11 +97,17 @@ def observe_run(connection: AnyConnection, *, attempt_id: int, run: SafeJson) ->
 
 @stored
 def observe_launcher(
-    connection: AnyConnection, *, worker: str, launcher: str, fault: str | None = None
+    connection: AnyConnection,
+    *,
+    worker: str,
+    launcher: str,
+    fault: str | None = None,
+    place: str | None = None,
 ) -> None:
     """Note why the worker cannot start runs with a launcher; again within two minutes. None: can.
 
-    explain_task and health show it; it decides nothing.
+    explain_task and health show it. place says where the runs are, as a workspace: from
+    then on the worker gets attempts of there alone, and has lost the leases of others.
     """
 
 
@@ -109,7 +115,20 @@ def observe_launcher(
 def runs_to_cancel(
     connection: AnyConnection, *, worker: str, limit: Integer = 100
 ) -> list[RunToCancel]:
-    """Return runs whose attempt was ended from outside; each again after 10 s until seen ended."""
+    """Return runs whose attempt was ended from outside; each again after 10 s until seen ended.
+
+    run_id None: nobody recorded it, a launch with the same token finds it.
+    """
+
+
+@stored
+def runs_before(
+    connection: AnyConnection, *, worker: str, attempt_ids: Sequence[int]
+) -> list[RunToCancel]:
+    """Return runs of earlier attempts of the same tasks that were not seen to end, by attempt.
+
+    They are named whoever was told of them last: for right before a launch.
+    """
 
 
 @stored

@@ -40,7 +40,7 @@ select results_eq(
             || 'list_compute_sources list_prices list_tasks metric_series metrics monitoring quota_status '
             || 'schema_version server_time shared_costs table_sizes task_counts task_detail'),
         ('worker', 'adopt dequeue observe_launcher observe_run record_run recover_claims release renew_leases '
-            || 'runs_to_cancel '
+            || 'runs_before runs_to_cancel '
             || 'schema_version server_time sweep') $$,
     'each role may call the functions of its folder'
 );

@@ -1,6 +1,6 @@
 -- adopt: an attempt outlives its driver where its run does: the lease moves, attempt and launch token stay.
 begin;
-select plan(25);
+select plan(28);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -80,6 +80,32 @@ select results_eq(
 select is_empty($$ select forebay.adopt('u', '{lakeflow}') $$, 'and cannot be adopted any more');
 select at_time('1 hour 4 minutes');
 select is_empty($$ select forebay.adopt('u', '{lakeflow}') $$, 'nor can an attempt whose deadline has passed');
+
+-- Where and what an attempt runs is as it was at its claim.
+select given($$
+    select forebay.observe_launcher('one', 'lakeflow', p_place => 'workspace 1');
+    select forebay.observe_launcher('two', 'lakeflow', p_place => 'workspace 2');
+    select forebay.register_agent('jobs', 'lakeflow', 7, p_lease => '1 minute', p_max_attempts => 9);
+    select forebay.enqueue('jobs', '{}', 100);
+    create temporary table claimed on commit drop as select * from forebay.dequeue('one', '{jobs}');
+    select forebay.register_agent('jobs', 'lakeflow', 8, p_lease => '1 minute', p_max_attempts => 9)
+$$);
+select at_time('1 hour 5 minutes 30 seconds');
+select is_empty(
+    $$ select from forebay.adopt('two', '{lakeflow}') inner join claimed using (attempt_id) $$,
+    'a run in another workspace is left to who is there'
+);
+select results_eq(
+    $$ select a.job_id from forebay.adopt('v', '{lakeflow}') as a inner join claimed using (attempt_id) $$,
+    array[7::bigint],
+    'who does not know yet where it is adopts it, with the job of its claim'
+);
+select given($$ select forebay.observe_launcher('v', 'lakeflow', p_place => 'workspace 2') $$);
+select results_eq(
+    $$ select r.state from claimed, forebay.renew_leases('v', array[claimed.attempt_id]) as r $$,
+    array['lost'],
+    'and lets go of it once it knows'
+);
 
 -- Errors.
 select throws_ok($$ select forebay.adopt(null, '{lakeflow}') $$, '22023', null, 'a worker has a name');

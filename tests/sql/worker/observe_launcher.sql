@@ -1,6 +1,6 @@
 -- observe_launcher: who waits for a workspace that cannot be reached is told so, and nothing is decided by it.
 begin;
-select plan(12);
+select plan(14);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -41,6 +41,8 @@ select is(
 );
 select given($$ select forebay.observe_launcher('w', 'lakeflow') $$);
 select is((select reason from forebay.explain_task(2)), 'ready', 'a fault ends by being told so');
+select throws_ok($$ select forebay.observe_launcher('w', 'lakeflow', p_place => '') $$, '22023', null, 'a place has a name');
+select lives_ok($$ select forebay.observe_launcher('new', 'lakeflow', p_place => 'one') $$, 'who has done nothing yet may say where');
 select throws_ok($$ select forebay.observe_launcher('w', null, 'x') $$, '22023', null, 'a launcher is given');
 select throws_ok($$ select forebay.observe_launcher('w', 'own', 'x') $$, '22023', null, 'which is one');
 select throws_ok($$ select forebay.observe_launcher('w', 'lakeflow', '') $$, '22023', null, 'a fault has words');

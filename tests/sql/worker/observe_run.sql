@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(58);
+select plan(61);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -331,6 +331,38 @@ select results_eq(
 select is(
     (select count(*) from forebay.audit_log as l where l.agent = 'codes' and l.action = 'pause_agent'), 2::bigint,
     'once'
+);
+
+-- A run that waits for room spends nothing, but nothing waits for ever.
+select given($$
+    select forebay.register_agent(
+        'queued', 'lakeflow', 7, p_timeout => '10 minutes', p_lease => '10 minutes', p_max_deferral_time => '20 minutes'
+    );
+    select forebay.enqueue('queued', '{}');
+    create temporary table waiting on commit drop as select * from forebay.dequeue('w', '{queued}');
+    select forebay.record_run(attempt_id, 'run in line') from waiting
+$$);
+select at_time('2 hours 20 minutes');
+select given($$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "QUEUED"}') from waiting $$);
+select results_eq(
+    $$ select a.deadline_at from forebay.task_attempts as a inner join waiting using (attempt_id) $$,
+    array[noon('2 hours 30 minutes')],
+    'while a run waits for room, the time of its attempt does not pass'
+);
+select at_time('2 hours 29 minutes');
+select given($$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "QUEUED"}') from waiting $$);
+select at_time('2 hours 38 minutes');
+select given($$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "QUEUED"}') from waiting $$);
+select results_eq(
+    $$ select a.deadline_at from forebay.task_attempts as a inner join waiting using (attempt_id) $$,
+    array[noon('2 hours 45 minutes')],
+    'for as long as the agent lets a task be deferred'
+);
+select given($$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "RUNNING"}') from waiting $$);
+select results_eq(
+    $$ select a.deadline_at from forebay.task_attempts as a inner join waiting using (attempt_id) $$,
+    array[noon('2 hours 45 minutes')],
+    'once it runs, its time does pass'
 );
 
 -- Errors.

@@ -1,6 +1,6 @@
 -- runs_to_cancel: a run outside the driver that nobody wants any more is cancelled, until it is seen to have ended.
 begin;
-select plan(19);
+select plan(27);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -73,6 +73,56 @@ select results_eq(
     array['run 109'],
     'and that of an attempt that reached its deadline'
 );
+
+-- What does not end is asked for more seldom, and holds up no other one.
+select at_time('5 hours');
+select given($$ select forebay.runs_to_cancel('w') $$);
+select at_time('5 hours 5 minutes');
+select is_empty($$ select forebay.runs_to_cancel('w') $$, 'after hours in vain a run is not asked for every ten seconds');
+select given($$
+    select forebay.register_agent('jobs', 'lakeflow', 7, p_lease => '1 minute', p_timeout => '1 hour', p_max_attempts => 9);
+    select forebay.enqueue('jobs', '{}');
+    select forebay.dequeue('w', '{jobs}', 9);
+    select forebay.record_run(attempt_id, 'run ' || attempt_id) from forebay.task_attempts where finished_at is null;
+    select forebay.cancel(array(select task_id from forebay.tasks where status = 'processing'))
+$$);
+select at_time('5 hours 16 minutes');
+select results_eq(
+    $$ select attempt_id >= 110 from forebay.runs_to_cancel('w', 1) $$,
+    array[true],
+    'what was never asked for comes before what was'
+);
+
+-- A run that nobody recorded, of a daemon that died between the launch and that.
+select given($$
+    update forebay.task_attempts set is_stop_pending = false;
+    select forebay.enqueue('jobs', '{}', 100);
+    select forebay.observe_launcher('dead', 'lakeflow', p_place => 'one');
+    create temporary table unknown on commit drop as select * from forebay.dequeue('dead', '{jobs}');
+    select forebay.register_agent('jobs', 'lakeflow', 8, p_lease => '1 minute', p_max_attempts => 9);
+    select forebay.cancel(array(select task_id from unknown))
+$$);
+select is_empty($$ select forebay.runs_to_cancel('w') $$, 'its daemon may yet say what became of it');
+select at_time('5 hours 17 minutes');
+select given($$ select forebay.observe_launcher('x', 'lakeflow', p_place => 'two') $$);
+select is_empty($$ select forebay.runs_to_cancel('x') $$, 'a run in another workspace is not named');
+select results_eq(
+    $$ select r.attempt_id, r.run_id, r.job_id, r.launch_token = u.launch_token
+    from forebay.runs_to_cancel('w') as r inner join unknown as u using (attempt_id) $$,
+    $$ select attempt_id, null::text, 7::bigint, true from unknown $$,
+    'then it is named without an id, with its token and the job of its claim'
+);
+select given($$
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "404"}') from unknown
+$$);
+select is(
+    (select pause_reason from forebay.agents where agent = 'jobs'), null, 'what became of it pauses no agent'
+);
+select at_time('5 hours 30 minutes');
+select is_empty($$ select forebay.runs_to_cancel('w') $$, 'one that cannot be is not asked for again');
+select given($$ update forebay.task_attempts set is_stop_pending = true where attempt_id in (select attempt_id from unknown) $$);
+select at_time('30 hours');
+select is_empty($$ select forebay.runs_to_cancel('w') $$, 'nor is one that nobody found for a day');
 
 -- Errors.
 select throws_ok($$ select forebay.runs_to_cancel(null) $$, '22023', null, 'a worker has a name');

@@ -1,0 +1,19 @@
+create or replace function forebay._held_up_deadline(
+    p_attempt forebay.task_attempts,
+    p_agent   forebay.agents,
+    p_now     timestamptz
+)
+    returns timestamptz
+    language sql
+    stable
+    security invoker
+as $function$
+-- The deadline of an attempt that cannot begin now: its whole timeout is still to come, but nothing waits for ever.
+select greatest(
+    p_attempt.deadline_at,
+    least(p_now, p_attempt.started_at + forebay._exact(p_agent.max_deferral_time)) + p_agent.timeout
+);
+$function$;
+
+comment on function forebay._held_up_deadline is
+'The deadline of an attempt that cannot begin now: its whole timeout is still to come, but nothing waits for ever.';
