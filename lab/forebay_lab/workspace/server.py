@@ -49,8 +49,10 @@ class Workspace(Served):
         areas: Sequence[Area] = (),
         *,
         port: int = 0,
+        workspace_id: str = WORKSPACE_ID,
         now: Callable[[], float] = time.time,
     ) -> None:
+        self.workspace_id = workspace_id
         self.now = now
         self.token = TOKEN
         self.access = Access(now=lambda: self.now())
@@ -109,7 +111,7 @@ class _Platform(Area):
     def config(self, request: Request) -> dict[str, str]:
         return {
             "oidc_endpoint": f"{request.base_url}/oidc",
-            "workspace_id": WORKSPACE_ID,
+            "workspace_id": self._workspace.workspace_id,
             "account_id": "stand-in-account",
             "cloud": "aws",
         }
