@@ -75,6 +75,11 @@ def mended(value: Any) -> Any:
     return whole[0]
 
 
+def cut(text: str, most: int) -> str:
+    """Return a text as Postgres can store it, of so many characters at most."""
+    return str(_mended(text[:most]))
+
+
 def _mended(value: Any) -> Any:
     """Return a text, a number or a key mended; of a list or object a copy, its parts as they are.
 

@@ -11,7 +11,10 @@ from pytest_postgresql.executors import NoopExecutor
 
 from databricks.support_project import Project, lakebase_project
 from forebay.databricks.client import workspace_client
+from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_lab.workspace import Workspace
+from forebay_lab.workspace.jobs import Jobs
+from support.lakeflow import add_jobs, quick_launcher
 from support.server import TestServer
 
 
@@ -41,3 +44,19 @@ def project(
     """Serve a Lakebase project, and set the variables that lead to it as an owner of the schema."""
     with lakebase_project(server, str(template.template_dbname), monkeypatch) as project:
         yield project
+
+
+@pytest.fixture
+def jobs(workspace: Workspace) -> Jobs:
+    """Serve a job whose runs live until the test ends them."""
+    return add_jobs(workspace)[0]
+
+
+@pytest.fixture
+def launcher(jobs: Jobs, client: Callable[..., WorkspaceClient]) -> LakeflowLauncher:
+    return quick_launcher(client)
+
+
+@pytest.fixture
+def daemon_dsn(role_dsn: Callable[..., str]) -> str:
+    return role_dsn("worker", "agent")

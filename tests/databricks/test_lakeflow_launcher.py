@@ -6,19 +6,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from databricks.sdk import WorkspaceClient
 
+from forebay.databricks.client import workspace_client
 from forebay.launchers import LauncherAway, LaunchFailed
 from forebay.launchers.configured import external_launchers
 from forebay.launchers.lakeflow import LakeflowLauncher
-from forebay.rows import ClaimedAttempt
 from forebay_lab.workspace import Fault, Principal, Workspace
 from forebay_lab.workspace.jobs import Jobs
-from support.lakeflow import JOB, add_jobs, by_token, quick_launcher
+from support.lakeflow import JOB, an_attempt, by_token, quick_launcher
 
 Client = Callable[..., WorkspaceClient]
 RUN_NOW = "POST /api/2.2/jobs/run-now"
@@ -26,39 +25,8 @@ GET_RUN = "GET /api/2.2/jobs/runs/get"
 LIST_RUNS = "GET /api/2.2/jobs/runs/list"
 
 
-def attempt(number: int = 1, *, job_id: int | None = JOB) -> ClaimedAttempt:
-    """Return an attempt with ids and a token of this number."""
-    return ClaimedAttempt(
-        task_id=number,
-        attempt_id=100 + number,
-        attempt_no=1,
-        agent="fake",
-        launcher="lakeflow",
-        job_id=job_id,
-        entry_point=None,
-        payload={"document": "secret.pdf"},
-        priority=0,
-        batch_id=None,
-        customer="somebody",
-        estimated_tokens=1,
-        launch_token=f"fb-{number}",
-        lease_expires_at=datetime.now(UTC),
-        deadline_at=datetime.now(UTC),
-    )
-
-
-@pytest.fixture
-def jobs(workspace: Workspace) -> Jobs:
-    return add_jobs(workspace)[0]
-
-
-@pytest.fixture
-def launcher(jobs: Jobs, client: Client) -> LakeflowLauncher:
-    return quick_launcher(client)
-
-
 def test_a_run_is_given_ids_and_nothing_of_the_task(launcher: LakeflowLauncher, jobs: Jobs) -> None:
-    run = jobs.runs[int(launcher.launch(attempt(5)))]
+    run = jobs.runs[int(launcher.launch(an_attempt(5)))]
     assert run.parameters == {
         "forebay_task_id": "5",
         "forebay_attempt_id": "105",
@@ -68,9 +36,9 @@ def test_a_run_is_given_ids_and_nothing_of_the_task(launcher: LakeflowLauncher, 
 
 
 def test_the_same_token_gives_the_same_run(launcher: LakeflowLauncher, jobs: Jobs) -> None:
-    first = launcher.launch(attempt(1))
-    assert launcher.launch(attempt(1)) == first
-    assert launcher.launch(attempt(2)) != first
+    first = launcher.launch(an_attempt(1))
+    assert launcher.launch(an_attempt(1)) == first
+    assert launcher.launch(an_attempt(2)) != first
     assert len(jobs.runs) == 2
 
 
@@ -81,10 +49,10 @@ def test_jl2_a_launch_whose_answer_is_lost_is_one_run(
     launcher = quick_launcher(client, retry_seconds=100)
     for number, kind in enumerate(("lost", "hang", "reset"), 1):
         workspace.faults.add(Fault(kind, on=RUN_NOW, seconds=3))
-        run_id = launcher.launch(attempt(number))
+        run_id = launcher.launch(an_attempt(number))
         assert by_token(jobs)[f"fb-{number}"] == [int(run_id)]
     workspace.faults.add(Fault("status", on=RUN_NOW, status=503))
-    launcher.launch(attempt(4))
+    launcher.launch(an_attempt(4))
     assert {token: len(runs) for token, runs in by_token(jobs).items()} == {
         f"fb-{number}": 1 for number in range(1, 5)
     }
@@ -97,7 +65,7 @@ def test_jl2_without_the_idempotency_token_a_lost_answer_is_a_second_run(
     """What the test above would find: the SDK's second post starts another run."""
     forget_tokens(launcher)
     workspace.faults.add(Fault("lost", on=RUN_NOW))
-    launcher.launch(attempt(1))
+    launcher.launch(an_attempt(1))
     assert len(by_token(jobs)["fb-1"]) == 2
 
 
@@ -116,65 +84,11 @@ def test_a_job_that_runs_as_many_as_it_may_queues_the_run(
     launcher: LakeflowLauncher, jobs: Jobs
 ) -> None:
     jobs.jobs[JOB].max_concurrent_runs, jobs.jobs[JOB].is_queueing = 1, False
-    launcher.launch(attempt(1))
-    waiting = launcher.launch(attempt(2))
+    launcher.launch(an_attempt(1))
+    waiting = launcher.launch(an_attempt(2))
     seen = launcher.states({waiting: JOB})[waiting]
     assert seen["life_cycle_state"] == "QUEUED"
     assert "maximum concurrent runs" in seen["message"]
-
-
-# States
-
-
-def test_states_of_many_runs_come_from_the_list_and_of_the_others_one_by_one(
-    workspace: Workspace, launcher: LakeflowLauncher, jobs: Jobs
-) -> None:
-    runs = [launcher.launch(attempt(number)) for number in range(60)]
-    jobs.end(runs[0])
-    jobs.end(runs[1], "FAILED", message="boom")
-    seen = launcher.states(dict.fromkeys(runs, JOB) | {"4711": JOB})
-    assert [seen[run_id]["life_cycle_state"] for run_id in runs[2:]] == ["RUNNING"] * 58
-    assert seen[runs[0]]["termination_code"] == "SUCCESS"
-    assert seen[runs[0]]["run_page_url"].endswith(f"/jobs/{JOB}/runs/{runs[0]}")
-    assert (
-        seen[runs[1]].items()
-        >= {
-            "life_cycle_state": "TERMINATED",
-            "result_state": "FAILED",
-            "termination_code": "RUN_EXECUTION_ERROR",
-            "message": "boom",
-        }.items()
-    )
-    assert seen["4711"]["life_cycle_state"] == "NOT_FOUND"
-    assert len(workspace.calls("GET", "/api/2.2/jobs/runs/list")) == 3
-    assert len(workspace.calls("GET", "/api/2.2/jobs/runs/get")) == 3
-
-
-def test_words_that_the_sdk_does_not_know_are_kept(launcher: LakeflowLauncher, jobs: Jobs) -> None:
-    run_id = launcher.launch(attempt(1))
-    jobs.put(run_id, "MARTIAN", "FUTURE_RESULT", "FUTURE_CODE", "new")
-    seen = launcher.states({run_id: JOB})[run_id]
-    assert (seen["life_cycle_state"], seen["result_state"]) == ("MARTIAN", "FUTURE_RESULT")
-    assert seen["state"]["life_cycle_state"] == seen["status"]["state"] == "MARTIAN"
-    jobs.put(run_id, "TERMINATED", "FUTURE_RESULT", "FUTURE_CODE", "new")
-    assert launcher.states({run_id: JOB})[run_id]["termination_code"] == "FUTURE_CODE"
-
-
-@pytest.mark.parametrize(
-    ("status", "code"), [(403, "PERMISSION_DENIED"), (500, "INTERNAL_ERROR"), (409, "ABORTED")]
-)
-def test_a_run_that_cannot_be_seen_is_told_so(
-    workspace: Workspace, launcher: LakeflowLauncher, status: int, code: str
-) -> None:
-    runs = {launcher.launch(attempt(number)): JOB for number in range(5)}
-    workspace.faults.add(Fault("status", on=LIST_RUNS, status=status, code=code))
-    workspace.faults.add(Fault("status", on=GET_RUN, status=status, code=code))
-    seen = launcher.states(runs)
-    failed = [one for one in seen.values() if one["life_cycle_state"] == "POLL_FAILED"]
-    assert [(one["result_state"], one["termination_code"]) for one in failed] == [
-        (str(status), code)
-    ]
-    assert len(seen) == 5
 
 
 # Errors of a launch
@@ -194,37 +108,37 @@ def test_a_launch_that_is_refused_says_why(
 ) -> None:
     workspace.faults.add(Fault("status", on=RUN_NOW, status=status, code=code, message="No."))
     with pytest.raises(LaunchFailed) as caught:
-        launcher.launch(attempt())
+        launcher.launch(an_attempt())
     assert not isinstance(caught.value, LauncherAway)
     assert caught.value.seen == {
         "life_cycle_state": "LAUNCH_FAILED",
         "result_state": result,
         "termination_code": code,
-        "message": f"job {JOB}: No.",
+        "message": f"job {JOB}: No",
     }
 
 
 def test_a_job_that_is_not_there_counts_as_such(launcher: LakeflowLauncher) -> None:
     """The Jobs API says 400 to it: whether the job is there is looked up."""
     with pytest.raises(LaunchFailed) as caught:
-        launcher.launch(attempt(job_id=9))
+        launcher.launch(an_attempt(job_id=9))
     assert caught.value.seen["result_state"] == "404"
     assert "Job 9 does not exist" in caught.value.seen["message"]
     with pytest.raises(LaunchFailed) as caught:
-        launcher.launch(attempt(job_id=None))
+        launcher.launch(an_attempt(job_id=None))
     assert caught.value.seen["result_state"] == "NO_JOB"
 
 
 def test_the_token_of_a_deleted_run_is_refused_alone(
     client: Client, launcher: LakeflowLauncher, jobs: Jobs
 ) -> None:
-    run_id = launcher.launch(attempt(1))
+    run_id = launcher.launch(an_attempt(1))
     jobs.end(run_id)
     client().jobs.delete_run(int(run_id))
     with pytest.raises(LaunchFailed, match="deleted") as caught:
-        launcher.launch(attempt(1))
+        launcher.launch(an_attempt(1))
     assert caught.value.seen["result_state"] == "400"
-    assert launcher.launch(attempt(2))
+    assert launcher.launch(an_attempt(2))
 
 
 @pytest.mark.parametrize(
@@ -232,7 +146,9 @@ def test_the_token_of_a_deleted_run_is_refused_alone(
     [
         (Fault("status", times=None), "503"),
         (Fault("status", times=None, status=429, code="REQUEST_LIMIT_EXCEEDED"), "429"),
-        (Fault("status", times=None, status=502, code="BAD_GATEWAY"), "502"),
+        (Fault("status", times=None, status=502, code="BAD_GATEWAY"), "UNREACHABLE"),
+        (Fault("status", times=None, status=500, code="INTERNAL_ERROR"), "UNREACHABLE"),
+        (Fault("status", times=None, status=404, code="ENDPOINT_NOT_FOUND"), "UNREACHABLE"),
         (Fault("status", times=None, status=504, code="DEADLINE_EXCEEDED"), "504"),
         (Fault("status", times=None, status=401, code="UNAUTHENTICATED"), "401"),
         (Fault("reset", times=None), "UNREACHABLE"),
@@ -244,12 +160,12 @@ def test_a_workspace_that_is_away_is_away_for_everything(
     workspace: Workspace, launcher: LakeflowLauncher, fault: Fault, result: str
 ) -> None:
     launcher.check()
-    run_id = launcher.launch(attempt(1))
+    run_id = launcher.launch(an_attempt(1))
     workspace.faults.add(fault)
     began = time.monotonic()
     for request in (
         launcher.check,
-        lambda: launcher.launch(attempt(2)),
+        lambda: launcher.launch(an_attempt(2)),
         lambda: launcher.cancel(run_id),
         lambda: launcher.states({run_id: JOB}),
     ):
@@ -266,7 +182,7 @@ def test_a_workspace_that_is_away_at_the_start_is_tried_again(
     client: Client, workspace: Workspace, jobs: Jobs
 ) -> None:
     """Also one that names nobody: no start is held up, and no process ends by it."""
-    nobody = LakeflowLauncher(1, lambda: WorkspaceClient(host=workspace.url, auth_type="pat"))
+    nobody = LakeflowLauncher(1, lambda: workspace_client(host=workspace.url, auth_type="pat"))
     with pytest.raises(LauncherAway) as caught:
         nobody.check()
     assert caught.value.seen["result_state"] == "401"
@@ -284,7 +200,7 @@ def test_a_workspace_that_is_away_at_the_start_is_tried_again(
 def test_a_run_that_has_ended_or_is_not_there_is_left_alone(
     launcher: LakeflowLauncher, jobs: Jobs
 ) -> None:
-    run_id = launcher.launch(attempt(1))
+    run_id = launcher.launch(an_attempt(1))
     launcher.cancel(run_id)
     assert jobs.runs[int(run_id)].result_state == "CANCELED"
     launcher.cancel(run_id)
@@ -298,7 +214,7 @@ def test_what_is_told_holds_no_settings_of_the_client(
     for status, code in ((403, "PERMISSION_DENIED"), (401, "UNAUTHENTICATED")):
         workspace.faults.add(Fault("status", on=RUN_NOW, status=status, code=code, message="No."))
         with pytest.raises(LaunchFailed) as caught:
-            launcher.launch(attempt())
+            launcher.launch(an_attempt())
         assert "onfig" not in f"{caught.value} {caught.value.seen}"
 
 
@@ -309,7 +225,7 @@ def test_who_may_only_run_jobs_can_do_all_that_the_launcher_does(
     workspace.access.grant("an-app", f"jobs/{JOB}", "CAN_MANAGE_RUN")
     launcher = quick_launcher(client, token="app-token")
     launcher.check()
-    runs = {launcher.launch(attempt(number)): JOB for number in range(5)}
+    runs = {launcher.launch(an_attempt(number)): JOB for number in range(5)}
     assert len(launcher.states(runs)) == 5
     launcher.cancel(next(iter(runs)))
 

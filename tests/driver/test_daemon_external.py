@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from forebay.calls import agent, operator, worker
 from forebay.launchers import LaunchableAttempt, LaunchRefused
+from forebay.rows import RunToCancel
 from support.daemon import attempts, enqueue, register, running, task, until
 
 Db = psycopg.Connection
@@ -28,6 +30,7 @@ class Workspace:
     """A launcher whose runs outlive the daemon, and that starts one run per launch token."""
 
     name: str = "lakeflow"
+    place: str | None = None
     slots: int = 10
     runs: dict[str, str] = field(default_factory=dict)  # token -> run id
     state: dict[str, dict[str, Any]] = field(default_factory=dict)  # run id -> what is seen
@@ -35,7 +38,7 @@ class Workspace:
     accidents: list[Callable[[], None]] = field(default_factory=list)  # one per launch, after it
     before_launch: Callable[[], None] = lambda: None
 
-    def launch(self, attempt: LaunchableAttempt) -> str:
+    def launch(self, attempt: LaunchableAttempt | RunToCancel) -> str:
         self.before_launch()
         run_id = self.runs.setdefault(attempt.launch_token, f"run-{len(self.runs) + 1}")
         if run_id not in self.state:
@@ -45,7 +48,8 @@ class Workspace:
             self.accidents.pop(0)()
         return run_id
 
-    def cancel(self, run_id: str) -> None:
+    def cancel(self, run_id: str, job_id: int | None) -> None:
+        assert job_id == 42
         self.diary.append(f"cancel {run_id}")
         self.end(run_id, "TERMINATED")
 
@@ -190,19 +194,28 @@ def test_cancel_ends_the_run(db: Db, daemon_dsn: str, tmp_path: Path, workspace:
     assert workspace.diary == [f"start {run_id}", f"cancel {run_id}"]
 
 
+@pytest.mark.parametrize("how", ["as it was recorded", "that nobody recorded", "of another daemon"])
 def test_le6_the_run_of_a_lost_attempt_is_cancelled_first(
-    db: Db, daemon_dsn: str, superuser: Db, tmp_path: Path, workspace: Workspace
+    how: str, db: Db, daemon_dsn: str, superuser: Db, tmp_path: Path, workspace: Workspace
 ) -> None:
-    """When an attempt is lost for good, its run is cancelled before another one is launched."""
+    """When an attempt is lost for good, its run is cancelled before another one is launched.
+
+    Also one whose daemon died before it could record it, which the launch token finds, and one
+    that another daemon has taken to be cancelled, and may have died since.
+    """
     superuser.execute("update forebay.installation set adoption_grace = '0'")
     register_job(db, lease=timedelta(seconds=0.5))
+    workspace.accidents = [killed] if how == "that nobody recorded" else []
     task_id = enqueue(db)
-    with running(daemon_dsn, tmp_path, external=(workspace,)):
+    with suppress(Killed), running(daemon_dsn, tmp_path, external=(workspace,)):
         run_of(db, task_id)
     until(lambda: worker.sweep(db).requeued == 1)
+    if how == "of another daemon":
+        assert len(worker.runs_to_cancel(db, worker="another")) == 1
     with running(daemon_dsn, tmp_path, external=(workspace,)):
         until(lambda: len(workspace.runs) == 2)
     assert workspace.diary == ["start run-1", "cancel run-1", "start run-2"]
+    assert len(set(workspace.runs)) == 2
 
 
 def test_a_workspace_that_does_not_answer_costs_no_lease(

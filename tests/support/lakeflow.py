@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.clock import RealClock
 
-from forebay.calls import agent, operator, submitter
+from forebay.calls import agent, operator, submitter, viewer
 from forebay.calls._call import StoredFunction
 from forebay.daemon.dispatch import Dispatch
 from forebay.daemon.external import ExternalRuns, adopt
@@ -24,8 +24,10 @@ from forebay.launchers import LaunchableAttempt
 from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay.pool import Database
 from forebay.renewal import LeaseKeeper
+from forebay.rows import ClaimedAttempt, RunToCancel
 from forebay_lab.workspace import Workspace
 from forebay_lab.workspace.jobs import Job, JobRun, Jobs
+from support.daemon import attempts, until
 
 Db = psycopg.Connection
 MakeClient = Callable[..., WorkspaceClient]
@@ -54,6 +56,27 @@ def quick_launcher(client: MakeClient, **options: Any) -> LakeflowLauncher:
     """Return a launcher of 10 slots that tries for a second where it would for twenty."""
     given = {"clock": QuickClock(), "http_seconds": 1, "retry_seconds": 20}
     return LakeflowLauncher(10, lambda: client(**given | options))
+
+
+def an_attempt(number: int = 1, *, job_id: int | None = JOB) -> ClaimedAttempt:
+    """Return an attempt with ids and a token of this number."""
+    return ClaimedAttempt(
+        task_id=number,
+        attempt_id=100 + number,
+        attempt_no=1,
+        agent="fake",
+        launcher="lakeflow",
+        job_id=job_id,
+        entry_point=None,
+        payload={"document": "secret.pdf"},
+        priority=0,
+        batch_id=None,
+        customer="somebody",
+        estimated_tokens=1,
+        launch_token=f"fb-{number}",
+        lease_expires_at=datetime.now(UTC),
+        deadline_at=datetime.now(UTC),
+    )
 
 
 def register_job(db: Db, name: str = "fake", **definition: Any) -> None:
@@ -126,18 +149,22 @@ class MortalLauncher:
     name: str = "lakeflow"
     slots: int = 10
 
+    @property
+    def place(self) -> str:
+        return self.inner.place
+
     def check(self) -> None:
         self.inner.check()
 
-    def launch(self, attempt: LaunchableAttempt) -> str:
+    def launch(self, attempt: LaunchableAttempt | RunToCancel) -> str:
         self.fate.meet("before run_now")
         run_id = self.inner.launch(attempt)
         self.fate.meet("after run_now")
         return run_id
 
-    def cancel(self, run_id: str) -> None:
+    def cancel(self, run_id: str, job_id: int | None) -> None:
         self.fate.meet("before cancel_run")
-        self.inner.cancel(run_id)
+        self.inner.cancel(run_id, job_id)
         self.fate.meet("after cancel_run")
 
     def states(self, runs: Mapping[str, int | None]) -> dict[str, dict[str, Any]]:
@@ -210,3 +237,18 @@ def by_token(jobs: Jobs) -> dict[str, list[int]]:
     for run in jobs.runs.values():
         found.setdefault(run.parameters["forebay_launch_token"], []).append(run.run_id)
     return found
+
+
+def run_of(db: Db, task_id: int, seconds: float = 10) -> str:
+    """Wait until the task's latest attempt has a run, and return it."""
+
+    def run_id() -> Any:
+        rows = attempts(db, task_id)
+        return rows and rows[-1]["run_id"]
+
+    return str(until(run_id, seconds))
+
+
+def launcher_faults(db: Db) -> list[dict[str, Any]]:
+    """Return what health says of launchers that dispatchers cannot use."""
+    return [fault for one in viewer.health(db).dispatchers for fault in one["faults"]]

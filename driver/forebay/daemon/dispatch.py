@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from forebay.calls import agent as agent_calls
 from forebay.calls import worker as calls
 from forebay.claims import Claims
+from forebay.daemon.jobs import Jobs
 from forebay.daemon.runs import Caller, Run, Runs
 from forebay.errors import ForebayError
-from forebay.launchers import Launcher, LauncherAway, LaunchFailed, LaunchRefused
+from forebay.launchers import JobAway, Launcher, LauncherAway, LaunchFailed, LaunchRefused
 from forebay.logs import EventLog
 from forebay.renewal import LeaseKeeper
 
@@ -19,6 +21,7 @@ log = EventLog(__name__)
 
 LARGEST_CLAIM = 100
 REFUSED_RETRY = timedelta(seconds=30)
+LONGEST_LAUNCHING = 2.0  # seconds in which no other launch is begun after others
 
 
 class Dispatch:
@@ -46,6 +49,7 @@ class Dispatch:
         self._agents = agents
         self._launcher = launcher
         self._claims = Claims(caller.worker, lambda: [run.attempt_id for run in runs.all()])
+        self._jobs = Jobs()
         self._lock = threading.Lock()  # once the stop is set, nothing more is tried
 
     def check(self) -> None:
@@ -57,7 +61,9 @@ class Dispatch:
 
     def claim(self) -> int:
         """Claim as many attempts as the launcher has slots for; return how many."""
-        room = min(self._launcher.slots - len(self._mine()), LARGEST_CLAIM)
+        mine, slots = self._mine(), self._launcher.slots
+        stuck = sum(self._jobs.is_away(run.attempt.job_id) for run in mine if not run.run_id)
+        room = min(slots - len(mine) + min(stuck, slots), LARGEST_CLAIM)
         if room <= 0:
             return 0
         claimed = self._claims.claim(
@@ -75,21 +81,36 @@ class Dispatch:
             if run.run_id is not None and not run.is_recorded:
                 self._record(run, run.run_id)
 
-    def launch(self) -> None:
+    def launch(self) -> int:
         """Launch what has no run yet, until the daemon is stopped, and record each run.
 
-        Raises LauncherAway: then what is left was not tried.
+        Return 1 if some is left after a while, in which other things may have become due. Raises
+        LauncherAway: then what is left was not tried.
         """
         self.record()
         waiting = [run for run in self._mine() if run.run_id is None]
         self._keeper.renew(run.lease for run in waiting)
+        give_up_at = time.monotonic() + LONGEST_LAUNCHING
         for run in waiting:
             if not run.lease.is_held:
                 self._let_go(run)
+            elif failure := self._jobs.failure(run.attempt.job_id):
+                self._observe(run, failure)
+            elif time.monotonic() > give_up_at:
+                return 1
             elif not self._may_try(run):
                 break
             else:
                 self._launch(run)
+        return 0
+
+    def drop_lost(self) -> None:
+        """Let go of what somebody else has become to see to."""
+        mine = self._mine()
+        self._keeper.renew(run.lease for run in mine)
+        for run in mine:
+            if not run.lease.is_held:
+                self._runs.drop(run)
 
     def hold(self, away: LauncherAway) -> None:
         """See that no attempt suffers while the launcher is away.
@@ -128,10 +149,13 @@ class Dispatch:
             self._release(run, str(refusal), REFUSED_RETRY)
         except LaunchFailed as failure:
             log.warning("launch_failed", attempt_id=run.attempt_id, reason=str(failure))
+            if isinstance(failure, JobAway):
+                self._jobs.leave(run.attempt.job_id, failure)
             self._observe(run, failure)
         except Exception as error:  # whether there is a run is open: the same token finds out
             log.warning("launch_unclear", attempt_id=run.attempt_id, reason=str(error))
         else:
+            self._jobs.be_back(run.attempt.job_id)
             log.info(
                 "launched", attempt_id=run.attempt_id, agent=run.attempt.agent, run_id=run.run_id
             )

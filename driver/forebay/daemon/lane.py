@@ -42,6 +42,7 @@ class Lane:
         self._observe_due = Every(pace.observe)
         self._is_away = True  # until a look says that it is not
         self._is_fault_told = False
+        self._is_settled = False
         self._end: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name=launcher.name, daemon=True)
 
@@ -82,7 +83,23 @@ class Lane:
             except LauncherAway as away:
                 self._leave(away)
                 raise
+            self._settle()
             self._is_away = False
+
+    def _settle(self) -> None:
+        """Say where the runs are, once it is known, and let go of what was adopted from elsewhere.
+
+        Nothing is asked about a run before that.
+        """
+        if not self._is_settled:
+            self._caller.call(
+                calls.observe_launcher,
+                worker=self._caller.worker,
+                launcher=self._launcher.name,
+                place=self._launcher.place,
+            )
+            self._dispatch.drop_lost()
+            self._is_settled = True
 
     def _unless_away(self, step: Callable[[], int]) -> Callable[[], int]:
         def guarded() -> int:
@@ -100,13 +117,13 @@ class Lane:
     def _leave(self, away: LauncherAway) -> None:
         """Note that the launcher is away, and see that no task suffers from it."""
         self._is_away = self._is_fault_told = True
+        self._dispatch.hold(away)
         self._caller.call(
             calls.observe_launcher,
             worker=self._caller.worker,
             launcher=self._launcher.name,
             fault=str(away),
         )
-        self._dispatch.hold(away)
 
     def _be_back(self) -> None:
         if self._is_fault_told and not self._is_away:
@@ -125,8 +142,7 @@ class Lane:
         return 0
 
     def _launch(self) -> int:
-        self._dispatch.launch()
-        return 0
+        return self._dispatch.launch()
 
     def _claim(self) -> int:
         """Claim; end the runs of attempts that were lost before; launch."""

@@ -29,7 +29,8 @@ CANCEL_SECONDS = 1.0  # for the server to take in that a call is cancelled
 class Run:
     """One attempt, from its claim until its end was reported.
 
-    run_id is None before the launch; is_tried says that a launch was tried, so a run may exist.
+    run_id is None before the launch; is_tried says that a launch was tried, so a run may exist;
+    is_alone, that the ends of the runs of its task's earlier attempts were asked for.
     Its lease says what the database last told. Times are of the monotonic clock.
     """
 
@@ -37,6 +38,7 @@ class Run:
     launcher: Launcher
     run_id: str | None = None
     is_tried: bool = False
+    is_alone: bool = False
     is_recorded: bool = False
     claimed_at: float = field(default_factory=time.monotonic)
     lease: Lease = field(init=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from forebay.rows import AdoptedAttempt, ClaimedAttempt
+from forebay.rows import AdoptedAttempt, ClaimedAttempt, RunToCancel
 
 LaunchableAttempt = ClaimedAttempt | AdoptedAttempt
 
@@ -28,6 +28,10 @@ class LaunchFailed(Exception):
     def __init__(self, message: str, seen: dict[str, Any]) -> None:
         super().__init__(message)
         self.seen = seen
+
+
+class JobAway(LaunchFailed):
+    """The runs of one job cannot be started at this moment, whatever the attempt: others can."""
 
 
 class LauncherAway(LaunchFailed):
@@ -50,16 +54,29 @@ class Launcher(Protocol):
         """
         ...
 
-    def cancel(self, run_id: str) -> None:
-        """Ask for the end of a run, without waiting for it; a run that has ended is left alone."""
-        ...
-
 
 class ExternalLauncher(Launcher, Protocol):
     """A launcher whose runs live on without the daemon, which another one can adopt.
 
-    No request takes for long: each call may raise LauncherAway instead.
+    No request takes for long: each call may raise LauncherAway instead. All but `check` and `place`
+    may be called by threads.
     """
+
+    @property
+    def place(self) -> str | None:
+        """Where its runs are, to tell them from those of another one; asked after a check."""
+        ...
+
+    def launch(self, attempt: LaunchableAttempt | RunToCancel) -> str:
+        """Start a run as above, or find that of an attempt which has ended, to end it."""
+        ...
+
+    def cancel(self, run_id: str, job_id: int | None) -> None:
+        """Ask for the end of a run, without waiting for it; a run that has ended is left alone.
+
+        Raises where it is no run of the job.
+        """
+        ...
 
     def check(self) -> None:
         """Raise LauncherAway unless runs can be started and asked at this moment."""

@@ -1,0 +1,242 @@
+"""What is answered about one job or run concerns that one alone; what is no answer says nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from databricks.sdk import WorkspaceClient
+
+from forebay.databricks.client import HTTP_SECONDS, RETRY_SECONDS
+from forebay.launchers import JobAway, LauncherAway, LaunchFailed
+from forebay.launchers.configured import external_launchers
+from forebay.launchers.lakeflow import LakeflowLauncher
+from forebay_lab.workspace import ApiError, Fault, Principal, Workspace
+from forebay_lab.workspace.jobs import Jobs
+from support.lakeflow import JOB, add_jobs, an_attempt, quick_launcher
+
+Client = Callable[..., WorkspaceClient]
+OTHER_JOB = 8
+GET_RUN = "GET /api/2.2/jobs/runs/get"
+LIST_RUNS = "GET /api/2.2/jobs/runs/list"
+REFUSALS = [
+    (429, "REQUEST_LIMIT_EXCEEDED"),
+    (422, "UNPROCESSABLE"),
+    (410, "GONE"),
+    (503, "TEMPORARILY_UNAVAILABLE"),
+    (401, "UNAUTHENTICATED"),
+    (500, "INTERNAL_ERROR"),
+]
+STRANGERS = [(404, "ENDPOINT_NOT_FOUND"), (404, "NOT_FOUND"), (403, "FORBIDDEN")]
+DEEP: dict[str, Any] = {}
+for _ in range(600):
+    DEEP = {"deeper": DEEP}
+
+
+@pytest.fixture
+def jobs(workspace: Workspace) -> Jobs:
+    jobs = add_jobs(workspace)[0]
+    jobs.add("other", job_id=OTHER_JOB)
+    return jobs
+
+
+@pytest.fixture
+def launcher(jobs: Jobs, client: Client) -> LakeflowLauncher:
+    return quick_launcher(client, retry_seconds=4)
+
+
+def refused(status: int, code: str) -> ApiError:
+    return ApiError(status, code, "No.")
+
+
+@pytest.mark.parametrize(("status", "code"), REFUSALS + STRANGERS)
+def test_a_job_that_cannot_be_started_now_is_away_alone(
+    jobs: Jobs, launcher: LakeflowLauncher, status: int, code: str
+) -> None:
+    jobs.instead["run-now", JOB] = refused(status, code)
+    with pytest.raises(JobAway) as caught:
+        launcher.launch(an_attempt(1))
+    assert caught.value.seen["result_state"] not in ("400", "403", "404")
+    assert launcher.launch(an_attempt(2, job_id=OTHER_JOB))
+
+
+@pytest.mark.parametrize(("status", "code"), REFUSALS + STRANGERS)
+def test_a_run_that_cannot_be_asked_hides_no_other_and_is_not_gone(
+    jobs: Jobs, launcher: LakeflowLauncher, status: int, code: str
+) -> None:
+    odd, other = (launcher.launch(an_attempt(number)) for number in (1, 2))
+    jobs.end(other)
+    jobs.instead["get", int(odd)] = refused(status, code)
+    seen = launcher.states({odd: JOB, other: JOB})
+    assert seen[odd]["life_cycle_state"] == "POLL_FAILED"
+    assert seen[odd].get("result_state") not in ("403", "404")
+    assert seen[other]["life_cycle_state"] == "TERMINATED"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"state": {"life_cycle_state": "RUNNING", "state_message": "x\0" * 800_000}},
+        {"state": {"life_cycle_state": "RUNNING", "deep": DEEP}},
+        {"state": {"life_cycle_state": 5, "result_state": 5}},
+        {"state": "RUNNING", "status": "RUNNING"},
+        {"status": {"state": "RUNNING", "termination_details": {"code": {"a": 1}}}},
+        {"job_id": None, "run_page_url": 7, "state": {"user_cancelled_or_timedout": []}},
+        [1],
+        "text",
+    ],
+    ids=range(8),
+)
+def test_odd_answers_are_passed_on_as_what_the_database_takes(
+    jobs: Jobs, launcher: LakeflowLauncher, answer: Any
+) -> None:
+    odd, other = (launcher.launch(an_attempt(number)) for number in (1, 2))
+    jobs.end(other)
+    jobs.instead["get", int(odd)] = answer
+    seen = launcher.states({odd: JOB, other: JOB})
+    assert isinstance(seen[odd]["life_cycle_state"], str)
+    for name in ("result_state", "termination_code", "message"):
+        assert isinstance(seen[odd].get(name, ""), str)
+    assert len(str(seen[odd])) < 10_000
+    assert "\\x00" not in repr(seen[odd])
+    assert seen[other]["life_cycle_state"] == "TERMINATED"
+
+
+@pytest.mark.parametrize("runs", [None, [None], "x", 5, {"a": 1}])
+def test_an_odd_list_counts_as_none(jobs: Jobs, launcher: LakeflowLauncher, runs: Any) -> None:
+    ids = [launcher.launch(an_attempt(number)) for number in range(5)]
+    for run_id in ids[1:]:
+        jobs.end(run_id)
+    jobs.instead["list", JOB] = {"runs": runs}
+    seen = launcher.states(dict.fromkeys(ids, JOB))
+    assert [seen[one]["life_cycle_state"] for one in ids] == ["RUNNING"] + ["TERMINATED"] * 4
+
+
+def test_a_launch_that_names_no_run_is_none(jobs: Jobs, launcher: LakeflowLauncher) -> None:
+    """Whether there is a run is open: the same token finds out."""
+    jobs.instead["run-now", JOB] = {"run_id": None}
+    with pytest.raises(LaunchFailed) as caught:
+        launcher.launch(an_attempt(1))
+    assert caught.value.seen["result_state"] == "NO_RUN"
+
+
+def test_a_run_of_another_job_is_neither_taken_for_ours_nor_cancelled(
+    jobs: Jobs, launcher: LakeflowLauncher
+) -> None:
+    """Another workspace's ids may be those of strangers here."""
+    stranger = launcher.launch(an_attempt(1, job_id=OTHER_JOB))
+    assert launcher.states({stranger: JOB})[stranger]["life_cycle_state"] == "POLL_FAILED"
+    with pytest.raises(LaunchFailed, match=f"job {OTHER_JOB}, not of job {JOB}"):
+        launcher.cancel(stranger, JOB)
+    assert jobs.runs[int(stranger)].life_cycle_state == "RUNNING"
+
+
+def test_runs_are_asked_side_by_side(jobs: Jobs, launcher: LakeflowLauncher) -> None:
+    """Each of two answers waits for the other question."""
+    both = threading.Barrier(2, timeout=20)
+    ids = [launcher.launch(an_attempt(number)) for number in (1, 2)]
+    for run_id in ids:
+        jobs.instead["get", int(run_id)] = lambda: both.wait() and None
+    assert {
+        one["life_cycle_state"] for one in launcher.states(dict.fromkeys(ids, JOB)).values()
+    } == {"RUNNING"}
+    assert not both.broken
+
+
+def test_a_workspace_that_logs_nobody_in_is_away(
+    workspace: Workspace, jobs: Jobs, client: Client
+) -> None:
+    """With the secret of a service principal, as the bundle has it."""
+    workspace.access.add(Principal("an-app", secret="s3cret"))
+    workspace.access.grant("an-app", f"jobs/{JOB}", "CAN_MANAGE_RUN")
+    oauth = {"token": None, "client_id": "an-app", "client_secret": "s3cret"}
+    launcher = quick_launcher(client, retry_seconds=4, **oauth)
+    workspace.faults.add(Fault("status", on="oidc/v1/token", times=None))
+    with pytest.raises(LauncherAway):
+        launcher.check()
+    with pytest.raises(LauncherAway) as caught:
+        launcher.launch(an_attempt(1))
+    assert caught.value.seen["result_state"] in ("503", "UNREACHABLE")
+    workspace.faults.clear()
+    run_id = launcher.launch(an_attempt(1))
+    workspace.access.expire_tokens()
+    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "RUNNING"
+
+
+def test_what_is_told_of_a_workspace_that_is_away_can_be_stored(
+    workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    launcher.check()
+    workspace.faults.add(Fault("status", times=None, message="a\0b\ud800" + "c" * 10_000))
+    with pytest.raises(LauncherAway) as caught:
+        launcher.check()
+    for said in (str(caught.value), caught.value.seen["message"]):
+        assert "\0" not in said
+        said.encode()
+        assert len(said) < 5000
+
+
+def test_the_launcher_that_is_configured_gives_up_soon(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its steps hold up no stop: an app has 15 s for that, and one request may be under way."""
+    monkeypatch.setenv("DATABRICKS_HOST", workspace.url)
+    monkeypatch.setenv("DATABRICKS_TOKEN", workspace.token)
+    (launcher,) = external_launchers({"DATABRICKS_HOST": workspace.url})
+    assert isinstance(launcher, LakeflowLauncher)
+    config = launcher._workspace().config
+    assert config.http_timeout_seconds == HTTP_SECONDS <= 10
+    assert config.retry_timeout_seconds == RETRY_SECONDS <= 20
+
+
+def test_states_of_many_runs_come_from_the_list_and_of_the_others_one_by_one(
+    workspace: Workspace, launcher: LakeflowLauncher, jobs: Jobs
+) -> None:
+    runs = [launcher.launch(an_attempt(number)) for number in range(60)]
+    jobs.end(runs[0])
+    jobs.end(runs[1], "FAILED", message="boom")
+    seen = launcher.states(dict.fromkeys(runs, JOB) | {"4711": JOB})
+    assert [seen[run_id]["life_cycle_state"] for run_id in runs[2:]] == ["RUNNING"] * 58
+    assert seen[runs[0]]["termination_code"] == "SUCCESS"
+    assert seen[runs[0]]["run_page_url"].endswith(f"/jobs/{JOB}/runs/{runs[0]}")
+    assert (
+        seen[runs[1]].items()
+        >= {
+            "life_cycle_state": "TERMINATED",
+            "result_state": "FAILED",
+            "termination_code": "RUN_EXECUTION_ERROR",
+            "message": "boom",
+        }.items()
+    )
+    assert seen["4711"]["life_cycle_state"] == "NOT_FOUND"
+    assert len(workspace.calls("GET", "/api/2.2/jobs/runs/list")) == 3
+    assert len(workspace.calls("GET", "/api/2.2/jobs/runs/get")) == 3
+
+
+def test_words_that_the_sdk_does_not_know_are_kept(launcher: LakeflowLauncher, jobs: Jobs) -> None:
+    run_id = launcher.launch(an_attempt(1))
+    jobs.put(run_id, "MARTIAN", "FUTURE_RESULT", "FUTURE_CODE", "new")
+    seen = launcher.states({run_id: JOB})[run_id]
+    assert (seen["life_cycle_state"], seen["result_state"]) == ("MARTIAN", "FUTURE_RESULT")
+    assert seen["state"]["life_cycle_state"] == seen["status"]["state"] == "MARTIAN"
+    jobs.put(run_id, "TERMINATED", "FUTURE_RESULT", "FUTURE_CODE", "new")
+    assert launcher.states({run_id: JOB})[run_id]["termination_code"] == "FUTURE_CODE"
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [(403, "PERMISSION_DENIED"), (500, "INTERNAL_ERROR"), (409, "ABORTED")]
+)
+def test_a_run_that_cannot_be_seen_is_told_so(
+    workspace: Workspace, launcher: LakeflowLauncher, status: int, code: str
+) -> None:
+    runs = {launcher.launch(an_attempt(number)): JOB for number in range(5)}
+    workspace.faults.add(Fault("status", on=LIST_RUNS, status=status, code=code))
+    workspace.faults.add(Fault("status", on=GET_RUN, status=status, code=code))
+    seen = launcher.states(runs)
+    failed = [one for one in seen.values() if one["life_cycle_state"] == "POLL_FAILED"]
+    assert [(one["result_state"], one["termination_code"]) for one in failed] == [
+        (str(status), code)
+    ]
+    assert len(seen) == 5

@@ -1,0 +1,172 @@
+"""The daemon ends the runs of attempts that were ended from outside, before it launches others."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from forebay.calls import operator, worker
+from forebay.databricks.client import workspace_client
+from forebay.launchers.lakeflow import LakeflowLauncher
+from forebay_lab.workspace import ApiError, Fault, Workspace
+from forebay_lab.workspace.jobs import Jobs
+from support.daemon import attempts, running, until
+from support.lakeflow import (
+    JOB,
+    add_jobs,
+    enqueue,
+    launcher_faults,
+    lose_leases,
+    quick_launcher,
+    register_job,
+    run_of,
+)
+
+Db = psycopg.Connection
+
+
+def test_le6_the_run_of_a_cancelled_task_is_cancelled(
+    jobs: Jobs, launcher: LakeflowLauncher, db: Db, daemon_dsn: str, tmp_path: Path
+) -> None:
+    register_job(db)
+    task_id = enqueue(db)
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        run_id = run_of(db, task_id)
+        operator.cancel(db, task_ids=[task_id])
+        until(lambda: not attempts(db, task_id)[0]["is_stop_pending"])
+    assert jobs.runs[int(run_id)].result_state == "CANCELED"
+
+
+def test_le6_the_run_of_a_lost_attempt_is_cancelled_before_the_next_is_launched(
+    workspace: Workspace,
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    db: Db,
+    superuser: Db,
+    daemon_dsn: str,
+    tmp_path: Path,
+) -> None:
+    superuser.execute("update forebay.installation set adoption_grace = '0'")
+    register_job(db, lease=timedelta(seconds=0.5))
+    task_id = enqueue(db)
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        first = run_of(db, task_id)
+    until(lambda: db.execute("select (forebay.sweep()).requeued").fetchall() == [(1,)])
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        until(lambda: len(jobs.runs) == 2)
+    paths = [one.path.split("/jobs/")[1] for one in workspace.log if one.method == "POST"]
+    assert paths == ["run-now", "runs/cancel", "run-now"]
+    assert jobs.runs[int(first)].result_state == "CANCELED"
+
+
+def test_le6_so_it_is_when_the_attempt_is_lost_just_before_the_claim(
+    workspace: Workspace,
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    db: Db,
+    superuser: Db,
+    daemon_dsn: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Somebody else's sweep may come between a look for runs to cancel and the claim."""
+    superuser.execute("update forebay.installation set adoption_grace = '0'")
+    register_job(db)
+    task_id = enqueue(db)
+    is_due: list[bool] = []
+    dequeue = worker.dequeue
+
+    def after_a_sweep(connection: Any, **arguments: Any) -> Any:
+        if is_due and arguments["launchers"] == ["lakeflow"]:
+            is_due.clear()
+            lose_leases(superuser)
+            assert worker.sweep(superuser).requeued == 1
+        return dequeue(connection, **arguments)
+
+    monkeypatch.setattr(worker, "dequeue", after_a_sweep)
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        run_of(db, task_id)
+        is_due.append(True)
+        until(lambda: len(jobs.runs) == 2)
+    paths = [one.path.split("/jobs/")[1] for one in workspace.log if one.method == "POST"]
+    assert paths == ["run-now", "runs/cancel", "run-now"]
+
+
+def test_a_cancel_that_is_refused_holds_up_nothing(
+    workspace: Workspace,
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    db: Db,
+    daemon_dsn: str,
+    tmp_path: Path,
+) -> None:
+    cancel = "POST /api/2.2/jobs/runs/cancel"
+    refused = workspace.faults.add(
+        Fault("status", on=cancel, status=403, code="PERMISSION_DENIED", times=None)
+    )
+    register_job(db)
+    first = enqueue(db)
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        run_of(db, first)
+        operator.cancel(db, task_ids=[first])
+        until(lambda: workspace.calls("POST", "/api/2.2/jobs/runs/cancel"))
+        run_of(db, enqueue(db))
+        assert attempts(db, first)[0]["is_stop_pending"]
+        workspace.faults.remove(refused)
+        db.execute("set role forebay_owner")
+        db.execute("update forebay.task_attempts set stop_asked_at = null")
+        db.execute("reset role")
+        until(lambda: not attempts(db, first)[0]["is_stop_pending"])
+
+
+def test_a_cancel_that_is_not_answered_holds_up_no_other(
+    jobs: Jobs, launcher: LakeflowLauncher, db: Db, daemon_dsn: str, tmp_path: Path
+) -> None:
+    register_job(db)
+    ids = [enqueue(db) for _ in range(3)]
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        runs = [int(run_of(db, task_id)) for task_id in ids]
+        jobs.instead["cancel", runs[0]] = ApiError(503, "TEMPORARILY_UNAVAILABLE", "No.")
+        operator.cancel(db, task_ids=ids)
+        until(lambda: all(jobs.runs[run].result_state == "CANCELED" for run in runs[1:]))
+        assert attempts(db, ids[0])[0]["is_stop_pending"]
+        assert launcher_faults(db) == []
+
+
+def test_a_daemon_of_another_workspace_leaves_runs_alone(
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    db: Db,
+    superuser: Db,
+    daemon_dsn: str,
+    tmp_path: Path,
+) -> None:
+    """Neither adopted, nor looked for, nor cancelled: it would find strangers, or nothing."""
+    register_job(db)
+    kept, unwanted = enqueue(db), enqueue(db)
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        runs = [run_of(db, task_id) for task_id in (kept, unwanted)]
+    operator.cancel(db, task_ids=[unwanted])
+    lose_leases(superuser)
+    with Workspace(workspace_id="another") as other:
+        others = add_jobs(other)[0]
+        client = workspace_client(host=other.url, token=other.token)
+        strangers = [str(client.jobs.run_now(JOB).run_id) for _ in range(2)]
+        assert strangers == runs
+        theirs = quick_launcher(
+            lambda **options: workspace_client(host=other.url, token=other.token, **options)
+        )
+        with running(daemon_dsn, tmp_path, external=(theirs,)):
+            own = run_of(db, enqueue(db))
+            until(lambda: any(one.query.get("run_id") == own for one in list(other.log)))
+        assert not [one for one in other.log if one.query.get("run_id") in strangers]
+        assert {run.life_cycle_state for run in others.runs.values()} == {"RUNNING"}
+    assert attempts(db, kept)[0]["status"] == "running"
+    assert {run.life_cycle_state for run in jobs.runs.values()} == {"RUNNING"}
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        until(lambda: jobs.runs[int(runs[1])].result_state == "CANCELED")
+    assert len(attempts(db, kept)) == 1
