@@ -213,7 +213,8 @@ def begin_attempt(session: psycopg.Connection, crowd: Crowd) -> None:
 
 def observe_launcher(session: psycopg.Connection, crowd: Crowd) -> None:
     fault = crowd.random.choice(("it is away", None))
-    worker.observe_launcher(session, worker="w", launcher="lakeflow", fault=fault)
+    place = crowd.random.choice(("one", "two", None))
+    worker.observe_launcher(session, worker="w", launcher="lakeflow", fault=fault, place=place)
 
 
 def pause(session: psycopg.Connection, crowd: Crowd) -> None:
@@ -332,6 +333,7 @@ WRITERS: dict[str, Callable[[psycopg.Connection, Crowd], Any]] = {
     "observe_run": observe_run,
     "observe_launcher": observe_launcher,
     "runs_to_cancel": lambda s, c: worker.runs_to_cancel(s, worker="w"),
+    "runs_before": lambda s, c: worker.runs_before(s, worker="w", attempt_ids=c.attempts()),
     "sweep": lambda s, c: worker.sweep(s, worker="w"),
     "cancel": lambda s, c: operator.cancel(s, task_ids=c.tasks()),
     "retry": lambda s, c: operator.retry(s, task_ids=c.tasks()),

@@ -94,7 +94,8 @@ values (60, true, 'Acme', now(), 'a', 'failed', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
 insert into forebay.announcements
     (kind, subject, occurrence, details, occurred_at, created_at, next_try_at, last_error)
 values ('agent.paused', 'a', '', '{}', now(), now(), now(), 'x');
-insert into forebay.dispatchers (worker, first_seen_at) values ('w', now());
+insert into forebay.dispatchers (worker, first_seen_at, places)
+values ('w', now(), '{"lakeflow": "x"}');
 insert into forebay.launcher_faults values ('w', 'pull', 'x', now(), now());
 """
 
