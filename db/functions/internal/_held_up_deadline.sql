@@ -9,9 +9,11 @@ create or replace function forebay._held_up_deadline(
     security invoker
 as $function$
 -- The deadline of an attempt that cannot begin now: its whole timeout is still to come, but nothing waits for ever.
+--
+-- A minute at least, however short the timeout: a daemon may need so long for its next look.
 select greatest(
     p_attempt.deadline_at,
-    least(p_now, p_attempt.started_at + forebay._exact(p_agent.max_deferral_time)) + p_agent.timeout
+    least(p_now, p_attempt.started_at + forebay._exact(p_agent.max_deferral_time)) + greatest(p_agent.timeout, interval '1 minute')
 );
 $function$;
 

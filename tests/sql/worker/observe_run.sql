@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(61);
+select plan(62);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -363,6 +363,17 @@ select results_eq(
     $$ select a.deadline_at from forebay.task_attempts as a inner join waiting using (attempt_id) $$,
     array[noon('2 hours 45 minutes')],
     'once it runs, its time does pass'
+);
+select given($$
+    select forebay.register_agent('hasty', 'lakeflow', 7, p_timeout => '5 seconds');
+    select forebay.enqueue('hasty', '{}');
+    create temporary table hasty on commit drop as select * from forebay.dequeue('w', '{hasty}');
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE"}') from hasty
+$$);
+select results_eq(
+    $$ select a.deadline_at from forebay.task_attempts as a inner join hasty using (attempt_id) $$,
+    array[noon('2 hours 39 minutes')],
+    'what cannot begin outlives the time until the next look, however short its own'
 );
 
 -- Errors.
