@@ -16,8 +16,9 @@ from apps.support.serving import running
 from databricks.support_deployed import become, standing
 from forebay.calls import operator
 from forebay.cli.serve import _look_around
-from forebay.databricks.bootstrap import CALLERS, Part, Principal, admit
+from forebay.databricks.bootstrap import admit
 from forebay.databricks.doctor import Finding, examine
+from forebay.databricks.principals import CALLERS, Part, Principal
 from forebay.databricks.secrets import resolved
 from forebay.errors import SettingError
 from forebay.pool import Database

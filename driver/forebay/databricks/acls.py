@@ -8,7 +8,7 @@ from typing import Any
 from forebay import storage
 from forebay.databricks import secrets
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.bootstrap import principal_of_app, principal_of_job
+from forebay.databricks.principals import principal_of_app, principal_of_job
 from forebay.databricks.doctor import Case, Finding
 
 LEVELS = {

@@ -13,7 +13,7 @@ from forebay.calls import viewer
 from forebay.databricks import acls, secrets
 from forebay.databricks.bearer import Bearer, NoBearer
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.bootstrap import CALLERS
+from forebay.databricks.principals import CALLERS
 from forebay.databricks.doctor import Case, Finding, Group
 from forebay.databricks.statements import StatementFailed, query
 from forebay.errors import ConnectError

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from forebay.databricks import secrets
-from forebay.databricks.bootstrap import Part
+from forebay.databricks.principals import Part
 from forebay.errors import ForebayError
 from forebay.logs import EventLog, first_line
 from forebay.settings import text
