@@ -8,8 +8,8 @@ from typing import Any
 from forebay import storage
 from forebay.databricks import secrets
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.principals import principal_of_app, principal_of_job
 from forebay.databricks.doctor import Case, Finding
+from forebay.databricks.principals import principal_of_app, principal_of_job
 
 LEVELS = {
     "jobs": ("CAN_VIEW", "CAN_MANAGE_RUN", "CAN_MANAGE", "IS_OWNER"),

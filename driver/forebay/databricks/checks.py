@@ -13,8 +13,8 @@ from forebay.calls import viewer
 from forebay.databricks import acls, secrets
 from forebay.databricks.bearer import Bearer, NoBearer
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.principals import CALLERS
 from forebay.databricks.doctor import Case, Finding, Group
+from forebay.databricks.principals import CALLERS
 from forebay.databricks.statements import StatementFailed, query
 from forebay.errors import ConnectError
 from forebay.listen import PROBE_SECONDS, Listener

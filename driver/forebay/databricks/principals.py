@@ -1,4 +1,4 @@
-"""Who is who in a workspace: the principals of apps, jobs and people, looked up by what is known."""
+"""Who is who in a workspace: principals of apps, jobs and people, by what is known of them."""
 
 from __future__ import annotations
 
