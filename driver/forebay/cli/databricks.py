@@ -125,7 +125,7 @@ def doctor(
 
     known = next((one for one in CALLERS if one == part), None)
     if known is None:
-        raise Refused(f"There is no part {part!r}: use one of {', '.join(CALLERS)}.")
+        raise typer.BadParameter(f"There is no part {part!r}: use one of {', '.join(CALLERS)}.")
     found = examine(
         known,
         os.environ,
@@ -139,5 +139,5 @@ def doctor(
     else:
         for finding in found:
             print(output.show(f"{finding.state:<8} {finding.check}: {finding.said}"))
-    if any(finding.state != "ok" for finding in found):
+    if any(finding.state in ("missing", "unknown") for finding in found):
         raise typer.Exit(1)

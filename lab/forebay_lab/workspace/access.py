@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 LEVELS = (
+    "USE_CATALOG",
+    "USE_SCHEMA",
+    "SELECT",
     "CAN_VIEW",
     "CAN_READ",
     "READ",

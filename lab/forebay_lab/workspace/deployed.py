@@ -133,7 +133,7 @@ class Deployed:
             (AGENT, "experiments/1"): "CAN_EDIT",
             (AGENT, "apps/forebay-orchestrator-dev"): "CAN_USE",
             (AGENT, f"serving-endpoints/{MODEL}"): "CAN_QUERY",
-            **{(ORCHESTRATOR, f"tables/{table}"): "READ" for table in BILLING},
+            **{(ORCHESTRATOR, f"tables/{table}"): "SELECT" for table in BILLING},
         }
         for client_id in (ORCHESTRATOR, INTAKE, AGENT):
             granted[client_id, f"postgres/projects/{PROJECT}"] = "CAN_USE"
@@ -143,6 +143,19 @@ class Deployed:
         for client_id in (INTAKE, AGENT):
             granted[client_id, f"volumes/{VOLUME}"] = "WRITE_VOLUME"
         return granted
+
+    def uses(self) -> dict[tuple[str, str], str]:
+        """Return what is granted on catalogs and schemas, without which nothing in them counts."""
+        catalog, schema, _ = VOLUME.split(".")
+        return {
+            **{(client_id, f"catalogs/{catalog}"): "USE_CATALOG" for client_id in (INTAKE, AGENT)},
+            **{
+                (client_id, f"schemas/{catalog}.{schema}"): "USE_SCHEMA"
+                for client_id in (INTAKE, AGENT)
+            },
+            (ORCHESTRATOR, "catalogs/system"): "USE_CATALOG",
+            (ORCHESTRATOR, "schemas/system.billing"): "USE_SCHEMA",
+        }
 
 
 @contextmanager
@@ -244,7 +257,7 @@ def _let_in(here: Deployed) -> None:
     for client_id in (DEPLOYER, ORCHESTRATOR, INTAKE, AGENT):
         is_admin = client_id == DEPLOYER
         access.add(Principal(client_id, is_admin=is_admin, secret=here.secret(client_id)))
-    for (name, thing), level in here.grants().items():
+    for (name, thing), level in {**here.grants(), **here.uses()}.items():
         access.grant(name, thing, level)
 
 

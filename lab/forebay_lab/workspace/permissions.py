@@ -7,12 +7,26 @@ from typing import Any
 from forebay_lab.workspace.routing import ApiError, Area, Request, route
 from forebay_lab.workspace.server import Workspace
 
+STORED = {"database-projects": "postgres/projects"}
+"""Kinds that `access` calls otherwise."""
+
+PRIVILEGES = {
+    "catalog": ("USE_CATALOG",),
+    "schema": ("USE_SCHEMA",),
+    "table": ("SELECT",),
+    "volume": ("READ_VOLUME", "WRITE_VOLUME"),
+}
+"""Privileges of Unity Catalog, as they are stored; a later one brings those before it."""
+
+GROUPS = ("users", "account users", "admins")
+
 
 class Permissions(Area):
     """The permissions of any object of `access`; jobs have their own in `jobs`.
 
-    Whoever asks needs some level on the object. Volumes are told of under Unity Catalog, where a
-    writer is listed with both privileges, and secret scopes as access control lists.
+    Whoever asks needs some level on the object. What Unity Catalog has is told of with what is
+    inherited; a writer of a Volume is listed with both privileges. Secret scopes have access
+    control lists.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -20,7 +34,8 @@ class Permissions(Area):
 
     @route("GET", "/api/2.0/permissions/{thing...}")
     def of_object(self, request: Request) -> dict[str, Any]:
-        thing = request.params["thing"]
+        kind, _, of = request.params["thing"].rpartition("/")
+        thing = f"{STORED.get(kind, kind)}/{of}"
         return {
             "object_id": f"/{thing}",
             "object_type": thing.partition("/")[0],
@@ -33,14 +48,28 @@ class Permissions(Area):
             ],
         }
 
-    @route("GET", "/api/2.1/unity-catalog/permissions/volume/{name}")
-    def of_volume(self, request: Request) -> dict[str, Any]:
-        granted = self._granted(request, f"volumes/{request.params['name']}")
-        both = ["READ_VOLUME", "WRITE_VOLUME"]
+    @route("GET", "/api/2.1/unity-catalog/effective-permissions/{kind}/{name}")
+    def of_securable(self, request: Request) -> dict[str, Any]:
+        """Tell of the object itself, and of the schema and the catalog that it is in."""
+        kind, name = request.params["kind"], request.params["name"]
+        above = name.split(".")
+        places = [
+            f"{place}/{'.'.join(above[:count])}"
+            for count, place in enumerate(("catalogs", "schemas", f"{kind}s"), start=1)
+            if count <= len(above)
+        ]
+        privileges = PRIVILEGES[kind]
+        self._granted(request, places[-1])
+        found: dict[str, list[str]] = {}
+        for place in places:
+            for who, level in self._workspace.access.granted(place).items():
+                if level in privileges:
+                    had = privileges[: privileges.index(level) + 1]
+                    found.setdefault(who, []).extend(had)
         return {
             "privilege_assignments": [
-                {"principal": name, "privileges": both[: both.index(level) + 1]}
-                for name, level in granted.items()
+                {"principal": who, "privileges": [{"privilege": one} for one in had]}
+                for who, had in found.items()
             ]
         }
 
@@ -61,4 +90,6 @@ class Permissions(Area):
 
 
 def _who(name: str) -> str:
+    if name in GROUPS:
+        return "group_name"
     return "user_name" if "@" in name else "service_principal_name"
