@@ -10,9 +10,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from databricks.sdk.errors import PermissionDenied
 from psycopg import sql
 
 from apps.support.serving import running
+from databricks.support_bundle import joined
+from databricks.support_deploy import deploy
 from databricks.support_deployed import become, standing
 from forebay.calls import operator
 from forebay.cli.serve import _look_around
@@ -323,6 +326,29 @@ def test_a_wrong_login_is_one_line(here: Deployed, monkeypatch: pytest.MonkeyPat
     (finding,) = examine("person", here.environment())
     assert (finding.check, finding.state) == ("workspace", "missing")
     assert "wrong-secret" not in finding.said
+
+
+def test_se5_two_deploys_leave_all_that_a_launch_needs(
+    here: Deployed, lacking: Callable[..., list[Finding]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands at one end alone is gone after a deploy: then the doctor says so, before a run.
+
+    The declared permissions of an object replace those that an app's resources gave.
+    """
+    resources = joined("dev")["resources"]
+    for _ in range(2):
+        deploy(here, resources)
+    assert lacking() == []
+    become(monkeypatch, here.environment("orchestrator"))
+    assert workspace_client().jobs.run_now(7, idempotency_token="first").run_id
+
+    resources["jobs"]["agent"]["permissions"] = []
+    deploy(here, resources)
+    become(monkeypatch, here.environment())
+    assert [one.check for one in lacking()] == [f"{APP}: CAN_MANAGE_RUN on jobs/7"]
+    become(monkeypatch, here.environment("orchestrator"))
+    with pytest.raises(PermissionDenied):
+        workspace_client().jobs.run_now(7, idempotency_token="second")
 
 
 LABELS = {ORCHESTRATOR: APP, INTAKE: "forebay-intake-dev", AGENT: "forebay-agent-dev"}

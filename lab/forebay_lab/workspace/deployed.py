@@ -99,6 +99,7 @@ class Deployed:
             "FOREBAY_STORAGE_ROOTS": ROOT,
             "FOREBAY_MODEL_BASE_URL": "databricks",
             "FOREBAY_MODEL_NAME": MODEL,
+            "FOREBAY_VISION_MODEL_NAME": "",
             "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
             "FOREBAY_MLFLOW_EXPERIMENT": EXPERIMENT,
             "FOREBAY_CALLBACK_URL": f"{self.apps['forebay-orchestrator-dev'].url}/api/callbacks",
