@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from databricks.sdk.errors import PermissionDenied
+from databricks.sdk.service.catalog import PermissionsChange, Privilege
 from psycopg import sql
 
 from apps.support.serving import running
@@ -349,6 +350,26 @@ def test_se5_two_deploys_leave_all_that_a_launch_needs(
     become(monkeypatch, here.environment("orchestrator"))
     with pytest.raises(PermissionDenied):
         workspace_client().jobs.run_now(7, idempotency_token="second")
+
+
+def test_an_admin_may_take_rights_away_in_the_stand_in(
+    here: Deployed, lacking: Callable[..., list[Finding]]
+) -> None:
+    """With the SDK, as in a workspace: so that what the doctor says can be tried."""
+    client = workspace_client()
+    client.permissions.set("sql/warehouses", WAREHOUSE, access_control_list=[])
+    client.secrets.delete_acl(SCOPE, AGENT)
+    change = PermissionsChange(principal=AGENT, remove=[Privilege.WRITE_VOLUME])
+    client.grants.update("volume", VOLUME, changes=[change])
+    assert {finding.check for finding in lacking()} == {
+        f"{APP}: CAN_USE on sql/warehouses/{WAREHOUSE}",
+        f"forebay-agent-dev: CAN_USE on sql/warehouses/{WAREHOUSE}",
+        f"forebay-agent-dev: READ on secrets/{SCOPE}",
+        f"forebay-agent-dev: WRITE VOLUME on volume {VOLUME}",
+    }
+    login = {"client_id": ORCHESTRATOR, "client_secret": here.secret(ORCHESTRATOR)}
+    with pytest.raises(PermissionDenied):
+        workspace_client(**login).permissions.set("apps", APP, access_control_list=[])
 
 
 LABELS = {ORCHESTRATOR: APP, INTAKE: "forebay-intake-dev", AGENT: "forebay-agent-dev"}

@@ -14,7 +14,16 @@ from pathlib import Path
 
 from forebay.embedded import Server
 from forebay.errors import ForebayError
-from forebay_lab.workspace.deployed import MODEL, ORCHESTRATOR, Deployed, deployed
+from forebay_lab.workspace.deployed import (
+    EXPERIMENT,
+    INTAKE,
+    MODEL,
+    ORCHESTRATOR,
+    WAREHOUSE,
+    Deployed,
+    deployed,
+)
+from forebay_lab.workspace.experiments import traces
 
 ORCHESTRATOR_APP = "forebay-orchestrator-dev"
 
@@ -43,7 +52,9 @@ def serve(folder: Path, *, port: int = 0, orchestrator_port: int, env: Path | No
         server = Server(folder / "pg")
         try:
             upstreams = {ORCHESTRATOR_APP: f"http://127.0.0.1:{orchestrator_port}"}
-            with deployed(server.start(), folder, port=port, upstreams=upstreams) as here:
+            with deployed(
+                server.start(), folder, port=port, upstreams=upstreams, has_bill=True
+            ) as here:
                 _tell(variables(here, folder), env)
                 stop.wait()
         finally:
@@ -55,11 +66,15 @@ def variables(here: Deployed, folder: Path) -> dict[str, str]:
     return {
         **here.environment(),
         "FOREBAY_HOME": str(folder / "home"),
+        "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
+        **traces(EXPERIMENT, folder),
         "JOB": str(here.job.job_id),
         "MODEL": MODEL,
         "ORCHESTRATOR_URL": here.apps[ORCHESTRATOR_APP].url,
         "ORCHESTRATOR_ID": ORCHESTRATOR,
         "ORCHESTRATOR_SECRET": here.secret(ORCHESTRATOR),
+        "INTAKE_ID": INTAKE,
+        "INTAKE_SECRET": here.secret(INTAKE),
     }
 
 

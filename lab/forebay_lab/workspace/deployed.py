@@ -7,7 +7,6 @@ proxies are here.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -26,7 +25,7 @@ from forebay_lab.workspace.ai_functions import AiFunctions
 from forebay_lab.workspace.apps import App, Apps
 from forebay_lab.workspace.billing import Billing
 from forebay_lab.workspace.branches import Branches
-from forebay_lab.workspace.experiments import Experiments
+from forebay_lab.workspace.experiments import Experiments, traces
 from forebay_lab.workspace.files import Files
 from forebay_lab.workspace.jobs import Job, JobRun, Jobs, command
 from forebay_lab.workspace.permissions import Permissions
@@ -168,10 +167,11 @@ def deployed(
     dbname: str = DATABASE,
     upstreams: Mapping[str, str] | None = None,
     latency: float = 0.2,
+    has_bill: bool = False,
 ) -> Iterator[Deployed]:
     """Serve one over the Postgres of a superuser's DSN on a socket; documents go below `folder`.
 
-    `upstreams` says where an app runs, by its name. The database is made if it is not there.
+    `has_bill`: rows of a bill are made up. `upstreams` says where an app runs, by its name. The database is made if it is not there.
     """
     prepare(superuser, dbname)
     workspace = Workspace(port=port)
@@ -209,7 +209,7 @@ def deployed(
             known.add(apps[name], client_id=client_id)
         files.add_volume(VOLUME, folder / "documents")
         statements.add_warehouse(WAREHOUSE)
-        Billing(statements)
+        billing = Billing(statements)
         for table in BILLING:
             statements.protect(table)
         AiFunctions(statements, files)
@@ -234,6 +234,8 @@ def deployed(
         _let_in(here)
         job.settings.update(_settings(here))
         job.work = _work(here, folder)
+        if has_bill:
+            job.work = billing.billed(job.work, WAREHOUSE)
         yield here
 
 
@@ -285,15 +287,15 @@ def _settings(here: Deployed) -> dict[str, object]:
 
 def _work(here: Deployed, folder: Path) -> Work:
     """Return what a run does: the job's program in a process, with nothing of ours around it."""
-    has_store = importlib.util.find_spec("sqlalchemy") is not None
+    kept = traces(EXPERIMENT, folder)
 
     def work(run: JobRun) -> None:
         settings = here.job_settings()
-        if not has_store:
-            settings["FOREBAY_MLFLOW_EXPERIMENT"] = ""  # the stand-in keeps no traces
+        settings["FOREBAY_MLFLOW_EXPERIMENT"] = kept.get("FOREBAY_MLFLOW_EXPERIMENT", "")
         ours = {n: "" for n in os.environ if n.startswith(("FOREBAY_", "DATABRICKS_", "MLFLOW_"))}
         environment = ours | here.login(AGENT)
-        environment["MLFLOW_TRACKING_URI"] = f"sqlite:///{folder / 'traces.db'}"
+        if kept:
+            environment["MLFLOW_TRACKING_URI"] = kept["MLFLOW_TRACKING_URI"]
         arguments = [f"--{name}={value}" for name, value in settings.items()]
         command([sys.executable, "-m", "forebay_agents.job", *arguments], environment)(run)
 

@@ -34,8 +34,7 @@ class Permissions(Area):
 
     @route("GET", "/api/2.0/permissions/{thing...}")
     def of_object(self, request: Request) -> dict[str, Any]:
-        kind, _, of = request.params["thing"].rpartition("/")
-        thing = f"{STORED.get(kind, kind)}/{of}"
+        thing = _stored(request.params["thing"])
         return {
             "object_id": f"/{thing}",
             "object_type": thing.partition("/")[0],
@@ -47,6 +46,55 @@ class Permissions(Area):
                 for name, level in self._granted(request, thing).items()
             ],
         }
+
+    @route("PUT", "/api/2.0/permissions/{thing...}")
+    def set_on_object(self, request: Request) -> dict[str, Any]:
+        """Have the list of an object be what is given, and nothing else."""
+        self._check_admin(request)
+        thing = _stored(request.params["thing"])
+        for name in self._workspace.access.granted(thing):
+            self._workspace.access.revoke(name, thing)
+        return self.update_on_object(request)
+
+    @route("PATCH", "/api/2.0/permissions/{thing...}")
+    def update_on_object(self, request: Request) -> dict[str, Any]:
+        self._check_admin(request)
+        thing = _stored(request.params["thing"])
+        for entry in request.json().get("access_control_list", []):
+            name = next(str(v) for n, v in entry.items() if n != "permission_level")
+            self._workspace.access.grant(name, thing, entry["permission_level"])
+        return self.of_object(request)
+
+    @route("PATCH", "/api/2.1/unity-catalog/permissions/{kind}/{name}")
+    def update_on_securable(self, request: Request) -> dict[str, Any]:
+        self._check_admin(request)
+        kind, name = request.params["kind"], request.params["name"]
+        thing, access = f"{kind}s/{name}", self._workspace.access
+        for change in request.json().get("changes", []):
+            who = change["principal"]
+            level = access.granted(thing).get(who)
+            had = PRIVILEGES[kind][: PRIVILEGES[kind].index(level) + 1] if level else ()
+            has = {*had, *change.get("add", [])} - set(change.get("remove", []))
+            access.revoke(who, thing)
+            for privilege in filter(has.__contains__, PRIVILEGES[kind]):
+                access.grant(who, thing, privilege)
+        return self.of_securable(request)
+
+    @route("POST", "/api/2.0/secrets/acls/put")
+    def put_on_scope(self, request: Request) -> dict[str, Any]:
+        self._check_admin(request)
+        said = request.json()
+        self._workspace.access.grant(
+            said["principal"], f"secrets/{said['scope']}", said["permission"]
+        )
+        return {}
+
+    @route("POST", "/api/2.0/secrets/acls/delete")
+    def delete_on_scope(self, request: Request) -> dict[str, Any]:
+        self._check_admin(request)
+        said = request.json()
+        self._workspace.access.revoke(said["principal"], f"secrets/{said['scope']}")
+        return {}
 
     @route("GET", "/api/2.1/unity-catalog/effective-permissions/{kind}/{name}")
     def of_securable(self, request: Request) -> dict[str, Any]:
@@ -80,6 +128,10 @@ class Permissions(Area):
             "items": [{"principal": name, "permission": level} for name, level in granted.items()]
         }
 
+    def _check_admin(self, request: Request) -> None:
+        if request.principal is None or not request.principal.is_admin:
+            raise ApiError(403, "PERMISSION_DENIED", "Only an admin changes who may do what.")
+
     def _granted(self, request: Request, thing: str) -> dict[str, str]:
         granted = self._workspace.access.granted(thing)
         who = request.principal
@@ -87,6 +139,11 @@ class Permissions(Area):
             name = who.name if who else "nobody"
             raise ApiError(403, "PERMISSION_DENIED", f"{name} may not see who may use {thing}.")
         return granted
+
+
+def _stored(thing: str) -> str:
+    kind, _, name = thing.rpartition("/")
+    return f"{STORED.get(kind, kind)}/{name}"
 
 
 def _who(name: str) -> str:
