@@ -289,7 +289,7 @@ def test_prod_cannot_be_destroyed_by_mistake() -> None:
     assert prod["postgres_branches"]["production"]["is_protected"] is True
 
 
-def test_what_is_synced_is_what_was_built(tmp_path: Path) -> None:
+def test_what_is_synced_is_what_was_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder has the wheel and what installs it, no file above the 10 MB that apps take."""
     found = importlib.util.spec_from_file_location("build", ROOT / "deploy" / "build.py")
     assert found is not None
@@ -301,6 +301,9 @@ def test_what_is_synced_is_what_was_built(tmp_path: Path) -> None:
     assert all(path.stat().st_size < 10_000_000 for path in (tmp_path / "app").iterdir())
     line = (tmp_path / "app" / "requirements.txt").read_text()
     assert line == f"./{wheel.name}[apps,databricks]\n"
+    monkeypatch.setattr(build, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match="pip install build"):
+        build.build(tmp_path / "app")
     sync = files()["databricks.yml"]["sync"]
     assert sync == {"paths": ["build/app"], "include": ["build/app/*"]}
     for app in joined("dev")["resources"]["apps"].values():

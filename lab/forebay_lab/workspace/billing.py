@@ -143,15 +143,20 @@ class Billing:
         )
 
         def work_and_bill(run: JobRun) -> None:
-            work(run)
-            dbu = Decimal(round(time.time() - run.started_at + 60)) * DBU_AN_HOUR / 3600
-            self.use(
-                dbu.quantize(Decimal("1e-6")),
-                datetime.fromtimestamp(run.started_at, UTC),
-                run_id=str(run.run_id),
-                job_id=str(run.job_id),
-                sku=SIMULATED_JOBS,
-                tags=TAGS,
-            )
+            try:
+                work(run)
+            finally:
+                self._bill(run)
 
         return work_and_bill
+
+    def _bill(self, run: JobRun) -> None:
+        dbu = Decimal(round(time.time() - run.started_at + 60)) * DBU_AN_HOUR / 3600
+        self.use(
+            dbu.quantize(Decimal("1e-6")),
+            datetime.fromtimestamp(run.started_at, UTC),
+            run_id=str(run.run_id),
+            job_id=str(run.job_id),
+            sku=SIMULATED_JOBS,
+            tags=TAGS,
+        )

@@ -171,7 +171,8 @@ def deployed(
 ) -> Iterator[Deployed]:
     """Serve one over the Postgres of a superuser's DSN on a socket; documents go below `folder`.
 
-    `has_bill`: rows of a bill are made up. `upstreams` says where an app runs, by its name. The database is made if it is not there.
+    `has_bill`: rows of a bill are made up. `upstreams` says where an app runs, by its name. The
+    database is made if it is not there.
     """
     prepare(superuser, dbname)
     workspace = Workspace(port=port)
