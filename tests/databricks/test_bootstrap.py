@@ -14,6 +14,7 @@ from databricks.support_deployed import PERSON, become, standing
 from forebay.databricks.principals import CALLERS, Part
 from forebay.embedded import SUPERUSER
 from forebay.pool import Database
+from forebay_lab.workspace import Fault
 from forebay_lab.workspace.deployed import AGENT, DEPLOYER, INTAKE, ORCHESTRATOR, Deployed
 from support.cli import Cli
 from support.server import TestServer
@@ -143,6 +144,13 @@ def test_who_is_not_there_is_said(
     assert refused.code == 1
     assert said in refused.err
     assert memberships(superuser) == {}
+
+
+def test_who_may_not_look_people_up_is_believed(here: Deployed, cli: Cli) -> None:
+    """A principal of the right form is let in, where the workspace does not tell of it."""
+    here.workspace.faults.add(Fault("status", on="scim", status=403, code="PERMISSION_DENIED"))
+    (done,) = cli("databricks", "bootstrap", "--person", PERSON, "--json").json
+    assert (done["principal"], done["is_new"]) == (PERSON, True)
 
 
 def test_the_wrong_app_is_not_let_in_as_another_part(

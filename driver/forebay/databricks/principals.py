@@ -106,9 +106,11 @@ def _known(client: WorkspaceClient, named: str) -> str:
     """Return the name as the workspace has it, where it knows the principal."""
     if not named.isprintable() or not (APPLICATION_ID.fullmatch(named) or ADDRESS.fullmatch(named)):
         raise PrincipalError(f"{named!r} is neither an application id nor an address.")
+    from databricks.sdk.errors import PermissionDenied
+
     try:
         found = next(_named(client, named), None)
-    except PermissionError:
+    except PermissionDenied:
         return named  # not everybody may look
     except OSError as error:
         raise _not_told(named, error) from error
