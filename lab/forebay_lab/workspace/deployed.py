@@ -148,11 +148,8 @@ class Deployed:
         """Return what is granted on catalogs and schemas, without which nothing in them counts."""
         catalog, schema, _ = VOLUME.split(".")
         return {
-            **{(client_id, f"catalogs/{catalog}"): "USE_CATALOG" for client_id in (INTAKE, AGENT)},
-            **{
-                (client_id, f"schemas/{catalog}.{schema}"): "USE_SCHEMA"
-                for client_id in (INTAKE, AGENT)
-            },
+            **{(who, f"catalogs/{catalog}"): "USE_CATALOG" for who in (INTAKE, AGENT)},
+            **{(who, f"schemas/{catalog}.{schema}"): "USE_SCHEMA" for who in (INTAKE, AGENT)},
             (ORCHESTRATOR, "catalogs/system"): "USE_CATALOG",
             (ORCHESTRATOR, "schemas/system.billing"): "USE_SCHEMA",
         }
