@@ -76,9 +76,10 @@ def test_the_page_leads_to_a_parsed_pdf() -> None:
     assert re.search(r"^status +completed$", said, re.MULTILINE)
     assert '"kind": "invoice"' in said
     assert "the orchestrator starts the work" in said
-    assert re.search(r"^records +1$", said, re.MULTILINE)
-    assert re.search(r"provisional [\d.]+ of compute", said)
-    assert re.search(r"SQL.*0\.70", said)
+    assert re.search(r"^records +2$", said, re.MULTILINE)
+    assert re.search(r"^LLM usd +0\.\d+ \(known of 1 of 1", said, re.MULTILINE)
+    assert re.search(r"^compute usd +0\.\d+ \(known of 1 of 1", said, re.MULTILINE)
+    assert re.search(r"SQL.* 0\.70", said)
 
 
 def test_what_is_not_run_is_not_ours() -> None:

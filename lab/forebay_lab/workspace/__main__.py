@@ -67,6 +67,7 @@ def variables(here: Deployed, folder: Path) -> dict[str, str]:
         **here.environment(),
         "FOREBAY_HOME": str(folder / "home"),
         "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
+        "FOREBAY_BILLING_TAG": "project=forebay-dev",
         **traces(EXPERIMENT, folder),
         "JOB": str(here.job.job_id),
         "MODEL": MODEL,
