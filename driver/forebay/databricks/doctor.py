@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from forebay import callbacks, storage
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.findings import Case, Finding, Group, missing, ok, unknown, words
+from forebay.databricks.findings import Case, Finding, Group, missing, ok, unknown
+from forebay.databricks.login import words
 from forebay.databricks.principals import Part
 from forebay.errors import ForebayError
 from forebay.logs import EventLog, first_line

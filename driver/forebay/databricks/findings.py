@@ -73,9 +73,3 @@ def missing(check: str, said: str) -> Finding:
 def unknown(check: str, said: str) -> Finding:
     """Say why a thing cannot be looked at."""
     return Finding(check, "unknown", said)
-
-
-def words(error: BaseException) -> str:
-    """Return an error's message on one line, without the settings that the SDK adds to some."""
-    said = " ".join(str(error).split()).partition(" Config: ")[0]
-    return said.rstrip(".") or type(error).__name__

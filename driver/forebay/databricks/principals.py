@@ -128,8 +128,10 @@ def _named(client: WorkspaceClient, named: str) -> Iterator[str | None]:
 
 
 def _not_told(what: str, error: OSError) -> PrincipalError:
-    said = str(error).split(" Config: ")[0].rstrip(".")
+    from forebay.databricks.login import words
+
+    said = f"{type(error).__name__}: {words(error)}"
     return PrincipalError(
-        f"The workspace does not tell of {what} ({type(error).__name__}: {said}): check the name,"
+        f"The workspace does not tell of {what} ({said}): check the name,"
         " and that you may see it, or name its principal."
     )

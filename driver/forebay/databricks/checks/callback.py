@@ -9,7 +9,8 @@ from databricks.sdk.errors import PermissionDenied
 from forebay import callbacks, jsonb
 from forebay.databricks import secrets
 from forebay.databricks.bearer import Bearer, NoBearer
-from forebay.databricks.findings import Case, Finding, missing, off, ok, unknown, words
+from forebay.databricks.findings import Case, Finding, missing, off, ok, unknown
+from forebay.databricks.login import words
 from forebay.errors import SettingError
 from forebay.webhooks import NotDelivered, Receiver
 

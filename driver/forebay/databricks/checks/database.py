@@ -6,7 +6,8 @@ import threading
 from collections.abc import Iterator
 
 from forebay import schema
-from forebay.databricks.findings import Case, Finding, missing, ok, words
+from forebay.databricks.findings import Case, Finding, missing, ok
+from forebay.databricks.login import words
 from forebay.databricks.principals import CALLERS
 from forebay.errors import ConnectError
 from forebay.listen import PROBE_SECONDS, Listener

@@ -10,7 +10,8 @@ from databricks.sdk.errors import NotFound
 from forebay import storage
 from forebay.databricks import acls
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.findings import Case, Finding, missing, off, ok, words
+from forebay.databricks.findings import Case, Finding, missing, off, ok
+from forebay.databricks.login import words
 from forebay.databricks.principals import Part
 from forebay.databricks.statements import StatementFailed, query
 

@@ -10,7 +10,8 @@ from databricks.sdk.service.jobs import Job
 from forebay import schema
 from forebay.calls import viewer
 from forebay.databricks import acls
-from forebay.databricks.findings import Case, Finding, missing, ok, words
+from forebay.databricks.findings import Case, Finding, missing, ok
+from forebay.databricks.login import words
 from forebay.databricks.principals import CALLERS
 from forebay.pool import Database
 from forebay.settings import DATABASE_URL

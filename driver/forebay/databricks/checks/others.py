@@ -11,7 +11,8 @@ from forebay.databricks import secrets
 from forebay.databricks.acls import BILLING, Need, Other, found
 from forebay.databricks.bill_settings import WAREHOUSE
 from forebay.databricks.checks.documents import EXPERIMENT, MODELS
-from forebay.databricks.findings import Case, Finding, missing, ok, unknown, words
+from forebay.databricks.findings import Case, Finding, missing, ok, unknown
+from forebay.databricks.login import words
 from forebay.databricks.principals import (
     CALLERS,
     Part,
