@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[1]
@@ -16,6 +17,8 @@ EXTRAS = "apps,databricks"
 
 def build(folder: Path, *options: str) -> Path:
     """Build the wheel into an emptied folder, and return where it is; options go to `build`."""
+    if find_spec("build") is None:
+        sys.exit(f"The module build is missing: run '{sys.executable} -m pip install build'.")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     command = [sys.executable, "-m", "build", "--wheel", *options, "-o", folder, CHECKOUT]

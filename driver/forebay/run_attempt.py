@@ -84,8 +84,12 @@ def _outcome(attempt: RunningAttempt) -> Outcome | None:
 
 
 def _load(name: str) -> Callable[[agents.Attempt], agents.Result]:
-    found = entry_points(group="forebay.agents")[name]
-    function: Callable[[agents.Attempt], agents.Result] = found.load()
+    known = entry_points(group="forebay.agents")
+    if name not in known.names:
+        there = ", ".join(sorted(known.names)) or "none"
+        said = f"no agent {name!r} is installed where it was to run (there: {there})"
+        raise agents.Reject(f"{said}: correct the entry point, or install it", kind="agent_bug")
+    function: Callable[[agents.Attempt], agents.Result] = known[name].load()
     return function
 
 

@@ -9,6 +9,12 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from forebay.errors import ForebayError
+
+
+class PortTakenError(ForebayError):
+    """Something else listens on the port, or it is not to be had."""
+
 
 class LoopbackServer(ThreadingHTTPServer):
     """A thread a connection; closing it ends those that clients keep open."""
@@ -17,8 +23,13 @@ class LoopbackServer(ThreadingHTTPServer):
     request_queue_size = 1024
 
     def __init__(self, port: int, handler: type[BaseHTTPRequestHandler]) -> None:
-        super().__init__(("127.0.0.1", port), handler)
         self._open: set[Any] = set()
+        try:
+            super().__init__(("127.0.0.1", port), handler)
+        except OSError as error:
+            raise PortTakenError(
+                f"Port {port} cannot be listened on ({error.strerror}): take another."
+            ) from error
 
     @property
     def url(self) -> str:

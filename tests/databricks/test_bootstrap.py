@@ -11,8 +11,10 @@ import pytest
 from psycopg import sql
 
 from databricks.support_deployed import PERSON, become, standing
-from forebay.databricks.bootstrap import CALLERS, Part
+from forebay.databricks.principals import CALLERS, Part
+from forebay.embedded import SUPERUSER
 from forebay.pool import Database
+from forebay_lab.workspace import Fault
 from forebay_lab.workspace.deployed import AGENT, DEPLOYER, INTAKE, ORCHESTRATOR, Deployed
 from support.cli import Cli
 from support.server import TestServer
@@ -123,15 +125,49 @@ def test_the_app_can_then_connect_with_a_credential(here: Deployed, cli: Cli) ->
         (["--orchestrator", "no-such-app"], "does not tell of the app no-such-app"),
         (["--job", "8"], "does not tell of the job 8"),
         ([], "Nobody is named"),
+        (["--person", "forebay_viewer"], "neither an application id nor an address"),
+        (["--person", "ada@example.com\u200b"], "neither an application id nor an address"),
+        (["--person", "bob@example.com"], "does not know bob@example.com"),
+        (["--intake", "00000000-0000-4000-8000-000000000009"], "does not know 00000000-"),
+        (["--job", "no-such-job"], "No job that you may see is called no-such-job"),
+        (
+            ["--orchestrator", "forebay-orchestrator-dev", "--intake", "forebay-orchestrator-dev"],
+            "is named as the orchestrator and is the intake",
+        ),
     ],
 )
 def test_who_is_not_there_is_said(
-    here: Deployed, cli: Cli, arguments: list[str], said: str
+    here: Deployed, cli: Cli, superuser: psycopg.Connection, arguments: list[str], said: str
 ) -> None:
     """Nothing is done, and one sentence says what to do."""
     refused = cli("databricks", "bootstrap", *arguments)
     assert refused.code == 1
     assert said in refused.err
+    assert memberships(superuser) == {}
+
+
+def test_who_may_not_look_people_up_is_believed(here: Deployed, cli: Cli) -> None:
+    """A principal of the right form is let in, where the workspace does not tell of it."""
+    here.workspace.faults.add(Fault("status", on="scim", status=403, code="PERMISSION_DENIED"))
+    (done,) = cli("databricks", "bootstrap", "--person", PERSON, "--json").json
+    assert (done["principal"], done["is_new"]) == (PERSON, True)
+
+
+def test_the_wrong_app_is_not_let_in_as_another_part(
+    here: Deployed, cli: Cli, superuser: psycopg.Connection
+) -> None:
+    """The dashboard stays what it is, where its name is given for intake's later."""
+    cli("databricks", "bootstrap", *ALL)
+    refused = cli("databricks", "bootstrap", "--intake", "forebay-orchestrator-dev")
+    assert (refused.code, "is the orchestrator: name the right one" in refused.err) == (1, True)
+    assert memberships(superuser)[ORCHESTRATOR] == roles_of("orchestrator")
+
+
+def test_a_job_may_be_named_too_and_people_in_any_case(here: Deployed, cli: Cli) -> None:
+    """Whom the job of that name runs as, and the address as the workspace has it."""
+    named = ("--job", "forebay-agent-dev", "--person", PERSON.upper())
+    done = cli("databricks", "bootstrap", *named, "--json")
+    assert [one["principal"] for one in done.json] == [AGENT, PERSON]
 
 
 def test_whoever_is_logged_in_can_be_let_in_too(here: Deployed, cli: Cli) -> None:
@@ -173,3 +209,14 @@ def test_no_other_kind_and_no_other_role_is_given(
     """The function gives out callers' roles alone, above all not the owner's."""
     with pytest.raises(psycopg.errors.InvalidParameterValue):
         db.execute("select forebay._admit_principal('x@y', %s, %s)", [kind, roles])
+
+
+@pytest.mark.parametrize(
+    "name", ["forebay_viewer", "forebay_owner", "pg_monitor", "x" * 64, SUPERUSER]
+)
+def test_no_role_of_the_database_is_taken_for_a_principal(
+    here: Deployed, db: psycopg.Connection, name: str
+) -> None:
+    """Else whoever is a viewer would be what that principal is."""
+    with pytest.raises(psycopg.errors.InvalidParameterValue):
+        db.execute("select forebay._admit_principal(%s, 'USER', '{forebay_operator}')", [name])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from pathlib import Path
@@ -16,10 +17,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from databricks.support_bundle import GIVEN, ROOT, Tree, files, joined, leaves, references
+from databricks.support_bundle import ROOT, Tree, files, joined, leaves, references
+from databricks.support_bundle_rights import AGENT, faults, granted
+from databricks.support_deploy import declared
 from forebay_lab.workspace import deployed as stand_in
 from forebay_lab.workspace.jobs import Job
 
+Change = Callable[[Tree], object]
 SCHEMA = "FOREBAY_BUNDLE_SCHEMA"
 TARGETS = ("dev", "prod")
 DOCS = ROOT / "docs"
@@ -132,20 +136,6 @@ def test_every_value_from_names_a_resource_of_its_app(resources: Tree) -> None:
             assert variable["value_from"] in names
 
 
-def granted(thing: Tree) -> set[tuple[str, str]]:
-    """Return who has which level, as the object's own side says."""
-    who = ("service_principal_name", "user_name", "group_name")
-    said = {
-        (next(str(one[name]) for name in who if name in one), one["level"])
-        for one in thing.get("permissions", [])
-    }
-    return said | {
-        (grant["principal"], privilege)
-        for grant in thing.get("grants", [])
-        for privilege in grant["privileges"]
-    }
-
-
 def test_what_an_app_needs_stands_on_the_objects_side_too(resources: Tree) -> None:
     """What an app is given is granted to its principal there, so that a second deploy keeps it."""
     seen = 0
@@ -166,23 +156,65 @@ def test_what_an_app_needs_stands_on_the_objects_side_too(resources: Tree) -> No
     assert seen == 7
 
 
-def test_the_job_may_what_it_does(resources: Tree) -> None:
-    """Whoever the job runs as has each permission that its settings need, and a login."""
-    agent = GIVEN["var.agent_principal"]
-    assert resources["jobs"]["agent"]["run_as"] == {"service_principal_name": agent}
-    assert agent in {role["postgres_role"] for role in resources["postgres_roles"].values()}
-    wanted = [
-        ("postgres_projects", "forebay", "CAN_USE"),
-        ("sql_warehouses", "forebay", "CAN_USE"),
-        ("experiments", "traces", "CAN_EDIT"),
-        ("secret_scopes", "forebay", "READ"),
-        ("apps", "orchestrator", "CAN_USE"),
-        ("schemas", "forebay", "USE_SCHEMA"),
-        ("volumes", "documents", "READ_VOLUME"),
-        ("volumes", "documents", "WRITE_VOLUME"),
-    ]
-    for group, name, level in wanted:
-        assert (agent, level) in granted(resources[group][name]), (group, name)
+def test_the_job_runs_as_its_own_principal(resources: Tree) -> None:
+    """Which has a login; its rights are looked at below, with all others."""
+    assert resources["jobs"]["agent"]["run_as"] == {"service_principal_name": AGENT}
+    assert AGENT in {role["postgres_role"] for role in resources["postgres_roles"].values()}
+
+
+def test_nobody_has_a_right_too_many_and_no_secret_is_in_the_clear(resources: Tree) -> None:
+    """Rights are those listed and no other; settings name what is declared."""
+    assert faults(resources) == []
+
+
+def everybody(group: str, key: str, level: str) -> Change:
+    """Return what gives everybody a level on an object."""
+    return lambda tree: tree[group][key]["permissions"].append(
+        {"level": level, "group_name": "users"}
+    )
+
+
+def parameter(name: str, value: str) -> Change:
+    """Return what changes a setting of the job."""
+    return lambda tree: tree["jobs"]["agent"]["tasks"][0]["python_wheel_task"][
+        "named_parameters"
+    ].update({name: value})
+
+
+def variable(app: str, name: str, value: str) -> Change:
+    """Return what changes a setting of an app."""
+
+    def change(tree: Tree) -> None:
+        (one,) = (v for v in tree["apps"][app]["config"]["env"] if v["name"] == name)
+        one["value"] = value
+
+    return change
+
+
+CHANGES: dict[str, Change] = {
+    "everybody manages the job": everybody("jobs", "agent", "CAN_MANAGE"),
+    "everybody reads the secrets": everybody("secret_scopes", "forebay", "READ"),
+    "everybody manages an app": everybody("apps", "intake", "CAN_MANAGE"),
+    "everybody reads the documents": lambda tree: tree["volumes"]["documents"]["grants"].append(
+        {"principal": "account users", "privileges": ["READ_VOLUME"]}
+    ),
+    "intake may not use the schema": lambda tree: tree["schemas"]["forebay"]["grants"].pop(0),
+    "the job may not call back": lambda tree: tree["apps"]["orchestrator"]["permissions"].pop(),
+    "a scope that is not there": parameter("FOREBAY_CALLBACK_SECRETS", "secret:forebay/callbacks"),
+    "another database": parameter("FOREBAY_DATABASE_URL", "lakebase:x?dbname=forebai"),
+    "another volume": parameter("FOREBAY_STORAGE_ROOTS", "/Volumes/main/forebay_dev/docs"),
+    "another experiment": variable("orchestrator", "FOREBAY_MLFLOW_EXPERIMENT", "/Shared/other"),
+    "a secret in the clear": variable("orchestrator", "FOREBAY_CALLBACK_SECRETS", "whsec_c2Vj"),
+    "a password in a URL": variable("intake", "FOREBAY_ADMINS", "postgresql://a:b@host/x"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_would_be_wrong_is_noticed(change: str) -> None:
+    """Each of these mistakes is found, so that what finds none has looked."""
+    tree: Tree = copy.deepcopy(joined("dev")["resources"])
+    CHANGES[change](tree)
+    assert faults(tree)
 
 
 def test_the_job_starts_once_a_run(resources: Tree) -> None:
@@ -257,7 +289,7 @@ def test_prod_cannot_be_destroyed_by_mistake() -> None:
     assert prod["postgres_branches"]["production"]["is_protected"] is True
 
 
-def test_what_is_synced_is_what_was_built(tmp_path: Path) -> None:
+def test_what_is_synced_is_what_was_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folder has the wheel and what installs it, no file above the 10 MB that apps take."""
     found = importlib.util.spec_from_file_location("build", ROOT / "deploy" / "build.py")
     assert found is not None
@@ -269,6 +301,9 @@ def test_what_is_synced_is_what_was_built(tmp_path: Path) -> None:
     assert all(path.stat().st_size < 10_000_000 for path in (tmp_path / "app").iterdir())
     line = (tmp_path / "app" / "requirements.txt").read_text()
     assert line == f"./{wheel.name}[apps,databricks]\n"
+    monkeypatch.setattr(build, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match="pip install build"):
+        build.build(tmp_path / "app")
     sync = files()["databricks.yml"]["sync"]
     assert sync == {"paths": ["build/app"], "include": ["build/app/*"]}
     for app in joined("dev")["resources"]["apps"].values():
@@ -278,31 +313,10 @@ def test_what_is_synced_is_what_was_built(tmp_path: Path) -> None:
 def test_the_stand_in_grants_what_the_bundle_declares() -> None:
     """So that what the doctor finds in the stand-in is what a deploy would leave, name for name."""
     dev = joined("dev")["resources"]
-    agent = GIVEN["var.agent_principal"]
-    who = {
-        "${resources.apps.orchestrator.service_principal_client_id}": stand_in.ORCHESTRATOR,
-        "${resources.apps.intake.service_principal_client_id}": stand_in.INTAKE,
-        agent: stand_in.AGENT,
-    }
-    things = {
-        ("jobs", "agent"): "jobs/7",
-        ("experiments", "traces"): "experiments/1",
-        ("apps", "orchestrator"): "apps/forebay-orchestrator-dev",
-        ("sql_warehouses", "forebay"): f"sql/warehouses/{stand_in.WAREHOUSE}",
-        ("postgres_projects", "forebay"): f"postgres/projects/{stand_in.PROJECT}",
-        ("secret_scopes", "forebay"): f"secrets/{stand_in.SCOPE}",
-        ("volumes", "documents"): f"volumes/{stand_in.VOLUME}",
-    }
-    declared = {
-        (who[name], thing): level
-        for (group, key), thing in things.items()
-        for name, level in sorted(granted(dev[group][key]))  # WRITE_VOLUME comes last and stays
-        if name in who
-    }
     here = object.__new__(stand_in.Deployed)
     here.job = Job(7, "forebay-agent-dev")
     outside = {f"serving-endpoints/{stand_in.MODEL}", *(f"tables/{t}" for t in stand_in.BILLING)}
-    assert declared == {key: v for key, v in here.grants().items() if key[1] not in outside}
+    assert declared(dev) == {key: v for key, v in here.grants().items() if key[1] not in outside}
     named = dev["jobs"]["agent"]["tasks"][0]["python_wheel_task"]["named_parameters"]
     here.url, here.apps = "", dict.fromkeys(stand_in.APPS, _NoApp())
     assert {name for name in named if name.isupper()} == set(here.job_settings())

@@ -28,9 +28,10 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
 
 
-def script(folder: Path, port: int) -> str:
-    """Return all that is to be typed, in order, with a folder and a port of our own."""
+def script(folder: Path, port: int, intake_port: int) -> str:
+    """Return all that is to be typed, in order, with a folder and ports of our own."""
     typed = "".join(blocks("sh")).replace(HOME, str(folder)).replace(":8000/", f":{port}/")
+    typed = typed.replace("8001", str(intake_port))
     own = f"forebay workspace-server --orchestrator-port {port} "
     typed = typed.replace("forebay workspace-server ", own)
     return f"set -e\ntrap 'kill $(jobs -p); wait' EXIT\nexport DATABRICKS_APP_PORT={port}\n{typed}"
@@ -53,7 +54,7 @@ def test_the_page_leads_to_a_parsed_pdf() -> None:
     sample = write_samples(folder / "samples", DEMO)[0]
     shutil.copy(folder / "samples" / sample.name, folder / "invoice.pdf")
     shell = subprocess.Popen(
-        ["bash", "-c", script(folder / "workspace", free_port())],
+        ["bash", "-c", script(folder / "workspace", free_port(), free_port())],
         cwd=folder,
         env={**ours, "PATH": path},
         stdout=subprocess.PIPE,
@@ -74,6 +75,11 @@ def test_the_page_leads_to_a_parsed_pdf() -> None:
     assert not re.findall(r"^(missing|unknown) ", said, re.MULTILINE)
     assert re.search(r"^status +completed$", said, re.MULTILINE)
     assert '"kind": "invoice"' in said
+    assert "the orchestrator starts the work" in said
+    assert re.search(r"^records +2$", said, re.MULTILINE)
+    assert re.search(r"^LLM usd +0\.\d+ \(known of 1 of 1", said, re.MULTILINE)
+    assert re.search(r"^compute usd +0\.\d+ \(known of 1 of 1", said, re.MULTILINE)
+    assert re.search(r"SQL.* 0\.70", said)
 
 
 def test_what_is_not_run_is_not_ours() -> None:

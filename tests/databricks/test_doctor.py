@@ -10,14 +10,22 @@ from typing import Any
 
 import psycopg
 import pytest
+from databricks.sdk.errors import PermissionDenied
+from databricks.sdk.service.catalog import PermissionsChange, Privilege
 from psycopg import sql
 
 from apps.support.serving import running
+from databricks.support_bundle import joined
+from databricks.support_deploy import deploy
 from databricks.support_deployed import become, standing
 from forebay.calls import operator
 from forebay.cli.serve import _look_around
-from forebay.databricks.bootstrap import CALLERS, Part, Principal, admit
-from forebay.databricks.doctor import Finding, examine
+from forebay.databricks.bootstrap import admit
+from forebay.databricks.checks.others import others
+from forebay.databricks.client import workspace_client
+from forebay.databricks.doctor import examine
+from forebay.databricks.findings import Case, Finding
+from forebay.databricks.principals import CALLERS, Part, Principal
 from forebay.databricks.secrets import resolved
 from forebay.errors import SettingError
 from forebay.pool import Database
@@ -43,6 +51,7 @@ from forebay_lab.workspace.deployed import (
 from support.cli import Cli
 from support.server import TestServer
 
+APP = "forebay-orchestrator-dev"
 PRINCIPALS: dict[Part, str] = {"orchestrator": ORCHESTRATOR, "intake": INTAKE, "agent": AGENT}
 
 
@@ -85,13 +94,13 @@ def orchestrator(here: Deployed, tmp_path: Path, role_dsn: Callable[..., str]) -
 def look(here: Deployed, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Finding]]:
     """Return a function that examines a part as the part itself, and gives what is not ok."""
 
-    def look(part: Part, *, without: str = "", **options: Any) -> list[Finding]:
-        settings = here.environment(part)
-        settings.pop(without, None)
+    def look(part: Part, **options: Any) -> list[Finding]:
+        ours = {name: options.pop(name) for name in list(options) if name.isupper()}
+        settings = here.environment(part) | ours
         become(monkeypatch, settings)
         found = examine(part, settings, **options)
         assert all("\n" not in finding.said for finding in found)
-        return [finding for finding in found if finding.state != "ok"]
+        return [finding for finding in found if finding.state in ("missing", "unknown")]
 
     return look
 
@@ -212,7 +221,7 @@ def no_job(here: Deployed) -> None:
 BROKEN: list[tuple[Part, Callable[[Deployed], None], str, str]] = [
     ("orchestrator", broken_run_as, "job 7 run_as", "set the job's run_as again"),
     ("orchestrator", no_secret, f"secret {SCOPE}/callbacks", "put-secret"),
-    ("orchestrator", no_job, "job 7", "check the id"),
+    ("orchestrator", no_job, "job 7", "correct the id"),
 ]
 
 
@@ -245,7 +254,7 @@ def test_a_pooler_that_swallows_notifications_is_said(
     here: Deployed, look: Callable[..., list[Finding]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """LISTEN is tried for real: a notification has to arrive."""
-    monkeypatch.setattr("forebay.databricks.checks.LISTEN_SECONDS", 4)
+    monkeypatch.setattr("forebay.databricks.checks.database.LISTEN_SECONDS", 4)
     monkeypatch.setattr(
         "forebay.listen.Listener._probe", lambda *_: (_ for _ in ()).throw(TimeoutError())
     )
@@ -320,33 +329,198 @@ def test_a_wrong_login_is_one_line(here: Deployed, monkeypatch: pytest.MonkeyPat
     assert "wrong-secret" not in finding.said
 
 
-LISTED: list[tuple[str, str, str]] = [
-    (ORCHESTRATOR, "jobs/7", "CAN_MANAGE_RUN on jobs/7"),
-    (ORCHESTRATOR, "experiments/1", "CAN_READ on experiments/1"),
-    (ORCHESTRATOR, f"sql/warehouses/{WAREHOUSE}", f"CAN_USE on sql/warehouses/{WAREHOUSE}"),
-    (ORCHESTRATOR, f"secrets/{SCOPE}", f"READ on secrets/{SCOPE}"),
-    (AGENT, "experiments/1", "CAN_EDIT on experiments/1"),
-    (AGENT, f"sql/warehouses/{WAREHOUSE}", f"CAN_USE on sql/warehouses/{WAREHOUSE}"),
-    (AGENT, f"secrets/{SCOPE}", f"READ on secrets/{SCOPE}"),
-    (AGENT, "apps/forebay-orchestrator-dev", "CAN_USE on apps/forebay-orchestrator-dev"),
-    (AGENT, f"volumes/{VOLUME}", f"READ_VOLUME and WRITE_VOLUME on {VOLUME}"),
-    (INTAKE, f"volumes/{VOLUME}", f"READ_VOLUME and WRITE_VOLUME on {VOLUME}"),
-]
+def test_se5_two_deploys_leave_all_that_a_launch_needs(
+    here: Deployed, lacking: Callable[..., list[Finding]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What stands at one end alone is gone after a deploy: then the doctor says so, before a run.
+
+    The declared permissions of an object replace those that an app's resources gave.
+    """
+    resources = joined("dev")["resources"]
+    for _ in range(2):
+        deploy(here, resources)
+    assert lacking() == []
+    become(monkeypatch, here.environment("orchestrator"))
+    assert workspace_client().jobs.run_now(7, idempotency_token="first").run_id
+
+    resources["jobs"]["agent"]["permissions"] = []
+    deploy(here, resources)
+    become(monkeypatch, here.environment())
+    assert [one.check for one in lacking()] == [f"{APP}: CAN_MANAGE_RUN on jobs/7"]
+    become(monkeypatch, here.environment("orchestrator"))
+    with pytest.raises(PermissionDenied):
+        workspace_client().jobs.run_now(7, idempotency_token="second")
+
+
+def test_an_admin_may_take_rights_away_in_the_stand_in(
+    here: Deployed, lacking: Callable[..., list[Finding]]
+) -> None:
+    """With the SDK, as in a workspace: so that what the doctor says can be tried."""
+    client = workspace_client()
+    client.permissions.set("sql/warehouses", WAREHOUSE, access_control_list=[])
+    client.secrets.delete_acl(SCOPE, AGENT)
+    change = PermissionsChange(principal=AGENT, remove=[Privilege.WRITE_VOLUME])
+    client.grants.update("volume", VOLUME, changes=[change])
+    assert {finding.check for finding in lacking()} == {
+        f"{APP}: CAN_USE on sql/warehouses/{WAREHOUSE}",
+        f"forebay-agent-dev: CAN_USE on sql/warehouses/{WAREHOUSE}",
+        f"forebay-agent-dev: READ on secrets/{SCOPE}",
+        f"forebay-agent-dev: WRITE VOLUME on volume {VOLUME}",
+    }
+    login = {"client_id": ORCHESTRATOR, "client_secret": here.secret(ORCHESTRATOR)}
+    with pytest.raises(PermissionDenied):
+        workspace_client(**login).permissions.set("apps", APP, access_control_list=[])
+
+
+LABELS = {ORCHESTRATOR: APP, INTAKE: "forebay-intake-dev", AGENT: "forebay-agent-dev"}
+SHOWN = {
+    "experiments/1": "experiments//Shared/forebay-dev",
+    f"postgres/projects/{PROJECT}": f"database-projects/{PROJECT}",
+    **{f"tables/{table}": f"table {table}" for table in BILLING},
+    f"volumes/{VOLUME}": f"volume {VOLUME}",
+    "catalogs/main": "catalog main",
+    "catalogs/system": "catalog system",
+    "schemas/main.forebay_dev": "schema main.forebay_dev",
+    "schemas/system.billing": "schema system.billing",
+}
+"""How lines call what the stand-in calls otherwise."""
+
+
+@pytest.fixture
+def lacking(here: Deployed) -> Callable[..., list[Finding]]:
+    """Return a function that looks at the others as an admin, and gives what is not ok."""
+
+    def lacking(**named: Any) -> list[Finding]:
+        settings = here.job_settings() | here.environment()
+        named = dict(zip(("orchestrator", "intake"), APPS, strict=True)) | named
+        case = Case("person", settings, workspace_client(), DEPLOYER, (7,), **named)
+        return [finding for finding in others(case) if finding.state != "ok"]
+
+    return lacking
 
 
 def test_an_admin_sees_what_each_of_the_others_lacks(
-    here: Deployed, orchestrator: App, look: Callable[..., list[Finding]]
+    here: Deployed, lacking: Callable[..., list[Finding]]
 ) -> None:
-    """Such as a second deploy that took away what the app may do with the job."""
-    named = dict(zip(("orchestrator", "intake"), APPS, strict=True))
-    assert look("person", jobs=[7], **named) == []
-    for name, thing, check in LISTED:
-        level = here.workspace.access.granted(thing)[name]
+    """Whatever the bundle or an admin grants is missed by a line that names who, and what."""
+    assert lacking() == []
+    for (name, thing), level in {**here.grants(), **here.uses()}.items():
         here.workspace.access.revoke(name, thing)
-        (finding,) = look("person", jobs=[7], **named)
-        assert (finding.check, finding.state) == (check, "missing")
-        assert name in finding.said
+        found = lacking()
+        count = 2 if thing.startswith("volumes/") else 1  # to read and to write
+        assert [finding.state for finding in found] == ["missing"] * count, (name, thing)
+        for finding in found:
+            assert finding.check.startswith(f"{LABELS[name]}: ")
+            assert finding.check.endswith(f" on {SHOWN.get(thing, thing)}")
+            assert name in finding.said
         here.workspace.access.grant(name, thing, level)
+
+
+@pytest.mark.parametrize("part", PRINCIPALS)
+def test_an_admin_sees_each_role_that_another_lacks(
+    here: Deployed, lacking: Callable[..., list[Finding]], superuser: psycopg.Connection, part: Part
+) -> None:
+    """The database's roles of all in one look, and a login that is not there."""
+    name, role = PRINCIPALS[part], f"forebay_{CALLERS[part][-1]}"
+    login = sql.Identifier(name)
+    revoke = sql.SQL("revoke {} from {} granted by {}")
+    superuser.execute(revoke.format(sql.Identifier(role), login, sql.Identifier(DEPLOYER)))
+    (finding,) = lacking()
+    assert (finding.check, finding.state) == (f"{LABELS[name]}: database roles", "missing")
+    assert f"{name} has no {role}: 'forebay databricks bootstrap" in finding.said
+    superuser.execute(sql.SQL("drop role {}").format(login))
+    (finding,) = lacking()
+    assert "has no login in the database" in finding.said
+
+
+def test_a_right_by_the_schema_or_for_everybody_counts(
+    here: Deployed, lacking: Callable[..., list[Finding]]
+) -> None:
+    """Privileges of Unity Catalog are inherited."""
+    access = here.workspace.access
+    for name in (INTAKE, AGENT):
+        access.revoke(name, f"volumes/{VOLUME}")
+    access.grant("account users", "catalogs/main", "WRITE_VOLUME")
+    assert lacking() == []
+
+
+def test_a_name_that_is_wrong_is_one_line_and_the_others_are_looked_at(
+    here: Deployed, lacking: Callable[..., list[Finding]]
+) -> None:
+    """Each app's mistake is said under its own name."""
+    here.workspace.access.revoke(AGENT, "experiments/1")
+    found = lacking(orchestrator="no-such-app", intake="nor-this")
+    assert [finding.check for finding in found] == [
+        "app no-such-app",
+        "app nor-this",
+        "forebay-agent-dev: CAN_EDIT on experiments//Shared/forebay-dev",
+        "forebay-agent-dev: CAN_USE on apps/no-such-app",
+    ]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"access_control_list": [{"user_name": "x", "all_permissions": [{}]}]},
+        {"access_control_list": None, "privilege_assignments": None, "items": [{}]},
+        {"access_control_list": ["x"], "privilege_assignments": [{"privileges": ["x"]}]},
+    ],
+)
+def test_a_list_that_is_odd_ends_nothing(
+    here: Deployed,
+    lacking: Callable[..., list[Finding]],
+    monkeypatch: pytest.MonkeyPatch,
+    odd: dict[str, Any],
+) -> None:
+    """Each right that cannot be seen is a line of its own."""
+    monkeypatch.setattr("forebay.databricks.acls._get", lambda *_, **__: odd)
+    found = lacking()
+    assert len(found) == len(here.grants()) + len(here.uses()) + 2  # to read and to write
+    assert all(finding.state in ("missing", "unknown") for finding in found)
+
+
+def test_a_group_with_hyphens_is_no_application_id(
+    here: Deployed, lacking: Callable[..., list[Finding]]
+) -> None:
+    """Who may be in it cannot be seen, and is said."""
+    here.workspace.access.revoke(AGENT, f"secrets/{SCOPE}")
+    here.workspace.access.grant("a-b-c-d-e", f"secrets/{SCOPE}", "READ")
+    (finding,) = lacking()
+    assert "unless through the group a-b-c-d-e" in finding.said
+
+
+@pytest.mark.parametrize("part", ["orchestrator", "intake"])
+def test_what_the_job_needs_is_not_held_against_another_part(
+    here: Deployed, look: Callable[..., list[Finding]], part: Part
+) -> None:
+    """The job lends its settings to a part only where that part has the same."""
+    assert look(part, jobs=[7]) == []
+
+
+def test_what_is_not_set_is_said(here: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part that needs it lacks it; what one may do without is off."""
+    settings = {**here.login(AGENT), "FOREBAY_DATABASE_URL": here.url}
+    become(monkeypatch, settings)
+    found = {finding.check: finding.state for finding in examine("agent", settings)}
+    assert {check: state for check, state in found.items() if state == "missing"} == {
+        "documents": "missing"
+    }
+    off = {check for check, state in found.items() if state == "off"}
+    assert off == {"warehouse", "serving endpoint", "experiment", "callback"}
+
+
+def test_what_was_found_in_time_is_said_beside_what_is_late(
+    here: Deployed, look: Callable[..., list[Finding]]
+) -> None:
+    """A root that hangs does not hide what another lacks."""
+    here.workspace.faults.add(Fault("hang", on="/Volumes/slow", seconds=30, times=None))
+    roots = "/Volumes/main/no_such/documents:/Volumes/slow/a/b"
+    found = look("intake", seconds=4, FOREBAY_STORAGE_ROOTS=roots)
+    assert [(one.check, one.state) for one in found] == [
+        ("documents /Volumes/main/no_such/documents", "missing"),
+        ("documents", "unknown"),
+    ]
+    here.workspace.faults.clear()
 
 
 def test_the_command_prints_lines_or_json_and_its_exit_code_tells(
@@ -360,14 +534,14 @@ def test_the_command_prints_lines_or_json_and_its_exit_code_tells(
     cli = Cli(capsys)
     good = cli("databricks", "doctor", "--as", "intake")
     assert good.code == 0, good.out
-    assert all(line.startswith("ok ") for line in good.out.splitlines())
+    assert all(line.startswith(("ok ", "off ")) for line in good.out.splitlines())
     here.workspace.access.revoke(INTAKE, f"volumes/{VOLUME}")
     bad = cli("databricks", "doctor", "--as", "intake", "--json")
     assert bad.code == 1
     assert [one["check"] for one in json.loads(bad.out) if one["state"] != "ok"] == [
         f"documents {ROOT}"
     ]
-    assert cli("databricks", "doctor", "--as", "nobody").code == 1
+    assert cli("databricks", "doctor", "--as", "nobody").code == 2
 
 
 def test_an_app_that_starts_says_in_its_log_what_it_lacks(
@@ -405,4 +579,15 @@ def test_a_setting_that_is_kept_as_a_secret_is_fetched(
     assert read["OTHER"] == "secret:a/b"
     here.workspace.access.revoke(ORCHESTRATOR, f"secrets/{SCOPE}")
     with pytest.raises(SettingError, match="FOREBAY_CALLBACK_SECRETS"):
+        resolved(settings)
+    with pytest.raises(SettingError, match=r"secret:SCOPE/KEY"):
+        resolved(settings | {"FOREBAY_CALLBACK_SECRETS": "secret:a"})
+
+
+def test_a_secret_that_is_no_text_is_said(here: Deployed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Secrets may be bytes."""
+    settings = here.environment("orchestrator")
+    become(monkeypatch, settings)
+    here.secrets._scopes[SCOPE]["callbacks"] = "\udcff"
+    with pytest.raises(SettingError, match="no text in UTF-8"):
         resolved(settings)

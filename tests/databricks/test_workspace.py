@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.errors import InternalError, Unauthenticated
 
+from forebay_lab.loopback import PortTakenError
 from forebay_lab.workspace import Fault, Principal, Workspace
+from forebay_lab.workspace.__main__ import _alone_in
+from support.cli import Cli
 
 ME = "/api/2.0/preview/scim/v2/Me"
 Client = Callable[..., WorkspaceClient]
@@ -39,3 +43,30 @@ def test_an_error_of_the_server_comes_as_one(workspace: Workspace, client: Clien
     workspace.faults.add(Fault("status", on=ME, status=500, code="INTERNAL_ERROR", message="No."))
     with pytest.raises(InternalError, match=r"No\."):
         client().current_user.me()
+
+
+def test_a_port_that_is_taken_is_said(workspace: Workspace) -> None:
+    port = int(workspace.url.rpartition(":")[2])
+    with pytest.raises(PortTakenError, match=rf"Port {port} cannot be listened on"):
+        Workspace(port=port)
+
+
+def test_no_port_beyond_the_last(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert Cli(capsys)("workspace-server", "--folder", tmp_path, "--port", "99999").code == 2
+
+
+def test_a_folder_has_one_stand_in(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The second would work on the first one's database, and stop it at its own end."""
+    with _alone_in(tmp_path):
+        second = Cli(capsys)("workspace-server", "--folder", tmp_path)
+    assert second.code == 1
+    assert "Another workspace server runs" in second.err
+    assert not (tmp_path / "pg").exists()
+
+
+def test_help_needs_no_extra(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forebay.extras.has", lambda extra: False)
+    shown = Cli(capsys)("workspace-server", "--help")
+    assert (shown.code, "--orchestrator-port" in shown.out) == (0, True)

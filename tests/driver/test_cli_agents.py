@@ -264,3 +264,11 @@ def test_agents_are_watched_until_an_interrupt(
     assert (answer.code, waits) == (0, [2.0, 2.0])
     assert answer.out.count("classify is paused") == 1
     assert "\x1b" not in answer.out
+
+
+def test_agent_set_wants_the_job_of_a_lakeflow_agent(cli: Cli, conn: psycopg.Connection) -> None:
+    """Said at once, and not at the first launch; a job that was given before is enough."""
+    refused = cli("agent", "set", "classify", "--launcher", "lakeflow")
+    assert (refused.code, "--job-id" in refused.err) == (1, True)
+    assert cli("agent", "set", "classify", "--launcher", "lakeflow", "--job-id", "7").code == 0
+    assert cli("agent", "set", "classify", "--launcher", "lakeflow").code == 0

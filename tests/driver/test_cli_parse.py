@@ -247,7 +247,7 @@ def test_without_an_extra_it_says_what_to_install(
     monkeypatch.setattr("forebay.extras.metadata.requires", lambda name: needs)
     answer = cli(*command)
     assert (answer.code, answer.err.count("\n")) == (1, 1)
-    assert f"pip install 'forebay[{extra}]'" in answer.err
+    assert f"pip install '.[{extra}]'" in answer.err
 
 
 @pytest.mark.parametrize(

@@ -209,3 +209,14 @@ def test_a_full_disk_is_a_sentence(
     assert "no space is left" in answer.err
     assert list(storage.iterdir()) == []
     assert cli("tasks", "--json").json == []
+
+
+def test_for_a_workspace_the_copies_go_where_its_runs_can_read_them(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder of this computer has to be named, else nothing is submitted."""
+    monkeypatch.setenv("FOREBAY_DATABASE_URL", "lakebase:projects/p/branches/b/endpoints/e")
+    monkeypatch.delenv("FOREBAY_STORAGE_ROOTS")
+    refused = cli("submit", pdf(tmp_path / "a.pdf"))
+    assert refused.code == 1
+    assert "FOREBAY_STORAGE_ROOTS is not set" in refused.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -14,6 +15,8 @@ from forebay import agent as agents
 from forebay import run_attempt as running
 from forebay.calls import operator, submitter, viewer, worker
 from forebay.errors import ConnectError
+from forebay.failures import Failure
+from forebay.run_attempt import _outcome
 from forebay.running_attempt import RunningAttempt
 from forebay.stop_signal import StopSignal
 
@@ -115,3 +118,11 @@ def test_a_login_that_is_refused_ends_the_report(
     refuse(SAID + 'password authentication failed for user "agent"', 2)
     with pytest.raises(ConnectError, match="correct the DSN"):
         running._report(attempt, agents.Result({"pages": 3}), None)
+
+
+def test_an_agent_that_is_not_installed_fails_once() -> None:
+    """By a sentence with its name: to try again, at a price, would end the same."""
+    failure = _outcome(SimpleNamespace(entry_point="no_such", cancelled=lambda: False))
+    assert isinstance(failure, Failure)
+    assert failure.is_retryable is False
+    assert "no agent 'no_such' is installed" in failure.error["message"]

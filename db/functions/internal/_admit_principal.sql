@@ -11,7 +11,7 @@ as $function$
 -- Whoever installed the schema calls it: its login was made through OAuth, and it may create roles and has the admin option on ours.
 --
 -- Returns    what was missing until now: the principal's own name if its login was, and the roles that it became a member of
--- Errors     22023  a name is empty, a kind or a role is unknown
+-- Errors     22023  a name is empty or too long, a kind or a role is unknown, the name is that of a role of ours, of one that cannot log in, or of a superuser
 --            42501  the login may not act as forebay_owner, or may not create roles
 --            58P01  there is no extension databricks_auth: this is no database of Lakebase
 declare
@@ -25,8 +25,11 @@ declare
     v_kind   constant text := case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end;
 begin
     perform forebay._require_owner();
-    if coalesce(p_name, '') = '' then
-        raise exception 'p_name must not be empty' using errcode = '22023';
+    if coalesce(p_name, '') = '' or octet_length(p_name) > 63 then
+        raise exception 'p_name must have 1 to 63 bytes' using errcode = '22023';
+    end if;
+    if p_name ~* '^(forebay|pg)_' or exists (select from pg_roles as r where r.rolname = p_name and (r.rolsuper or not r.rolcanlogin)) then
+        raise exception '% is no principal of the workspace, but a role of the database', p_name using errcode = '22023';
     end if;
     if p_kind is null or p_kind not in ('SERVICE_PRINCIPAL', 'USER', 'GROUP') then
         raise exception 'p_kind must be SERVICE_PRINCIPAL, USER or GROUP' using errcode = '22023';

@@ -75,9 +75,7 @@ app.command(rich_help_panel=AGENTS)(demo.demo)
 app.command(rich_help_panel=AGENTS, context_settings=model_server.PASS_ON)(
     model_server.model_server
 )
-app.command(rich_help_panel=AGENTS, context_settings=workspace_server.PASS_ON)(
-    workspace_server.workspace_server
-)
+app.command(rich_help_panel=AGENTS)(workspace_server.workspace_server)
 app.add_typer(databricks.app, name="databricks", rich_help_panel=DATABASE)
 app.add_typer(drill.app, name="drill", rich_help_panel=AGENTS)
 app.add_typer(db.app, name="db", rich_help_panel=DATABASE)

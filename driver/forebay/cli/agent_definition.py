@@ -10,6 +10,7 @@ import typer
 
 from forebay.cli import output, words
 from forebay.cli.database import connect, person
+from forebay.cli.errors import Refused
 from forebay.cli.options import (
     Dsn,
     Given,
@@ -181,6 +182,8 @@ def set_(
             for name, value in given.items()
             if value is not None
         }
+        if definition.get("launcher") == "lakeflow" and not definition.get("job_id"):
+            raise Refused("An agent of the launcher lakeflow is a job: pass its id with --job-id.")
         operator.register_agent(conn, agent=agent, reason=reason, actor=person(), **definition)
         states = viewer.agent_status(conn, agents=[agent])
     if as_json:

@@ -13,7 +13,7 @@ from forebay.cli.errors import Refused
 from forebay.cli.options import Dsn, Json
 
 if TYPE_CHECKING:
-    from forebay.databricks.bootstrap import Principal
+    from forebay.databricks.principals import Principal
 
 app = typer.Typer(
     help="Set up Forebay in a Databricks workspace, and see what is missing there.",
@@ -39,7 +39,9 @@ def bootstrap(
     ] = None,
     job: Annotated[
         str | None,
-        typer.Option(metavar="JOB|ID", help="The job, or the application id that it runs as."),
+        typer.Option(
+            metavar="JOB|ID", help="The job's id or name, or the application id that it runs as."
+        ),
     ] = None,
     person: Annotated[
         list[str] | None,
@@ -74,7 +76,7 @@ def _principals(
     *,
     with_me: bool,
 ) -> list[Principal]:
-    from forebay.databricks import bootstrap as making
+    from forebay.databricks import principals
     from forebay.databricks.client import workspace_client
     from forebay.databricks.login import LoginError
 
@@ -84,14 +86,15 @@ def _principals(
         raise Refused(f"No login to Databricks: {error}.") from error
     found = []
     if orchestrator:
-        found.append(making.principal_of_app(client, "orchestrator", orchestrator))
+        found.append(principals.principal_of_app(client, "orchestrator", orchestrator))
     if intake:
-        found.append(making.principal_of_app(client, "intake", intake))
+        found.append(principals.principal_of_app(client, "intake", intake))
     if job:
-        found.append(making.principal_of_job(client, job))
+        found.append(principals.principal_of_job(client, job))
+    found += [principals.principal_of_person(client, named) for named in people]
     if with_me:
-        people = [*people, making.name_of(client)]
-    return found + [making.Principal("person", address) for address in people]
+        found.append(principals.Principal("person", principals.name_of(client)))
+    return found
 
 
 @app.command()
@@ -117,12 +120,12 @@ def doctor(
     """
     documents.require("databricks", "This")
     documents.require("agents", "Signing the probe of callbacks")
-    from forebay.databricks.bootstrap import CALLERS
     from forebay.databricks.doctor import examine
+    from forebay.databricks.principals import CALLERS
 
     known = next((one for one in CALLERS if one == part), None)
     if known is None:
-        raise Refused(f"There is no part {part!r}: use one of {', '.join(CALLERS)}.")
+        raise typer.BadParameter(f"There is no part {part!r}: use one of {', '.join(CALLERS)}.")
     found = examine(
         known,
         os.environ,
@@ -136,5 +139,5 @@ def doctor(
     else:
         for finding in found:
             print(output.show(f"{finding.state:<8} {finding.check}: {finding.said}"))
-    if any(finding.state != "ok" for finding in found):
+    if any(finding.state in ("missing", "unknown") for finding in found):
         raise typer.Exit(1)

@@ -92,7 +92,7 @@ def require(extra: str, what: str) -> None:
     from forebay.extras import has
 
     if not has(extra):
-        raise Refused(f"{what} needs more: install it with pip install 'forebay[{extra}]'.")
+        raise Refused(f"{what} needs more: in Forebay's checkout, pip install '.[{extra}]'.")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forebay.cli import output
-from forebay.cli.database import connect, person
+from forebay.cli.database import connect, find_dsn, person
 from forebay.cli.errors import Refused
 from forebay.cli.options import HIGHER_FIRST, PRIORITIES, PRIORITY, Dsn, Json, parse_priority
 
@@ -49,6 +50,11 @@ def submit(
     from forebay.cli import documents
     from forebay.looking import look
 
+    where = find_dsn(dsn)
+    is_on_databricks = where.startswith("lakebase:")
+    if is_on_databricks:
+        _check_roots()
+
     refused = {path: why for path in files if (why := documents.problem(path))}
     taken = [path for path in files if path not in refused]
     for path, why in refused.items():
@@ -56,7 +62,7 @@ def submit(
     if not taken:
         raise Refused("No file is left to submit: nothing is in line.")
     looks = list(look(taken))
-    with connect(dsn) as conn, documents.stored(looks) as copies:
+    with connect(where) as conn, documents.stored(looks) as copies:
         batch_id, task_ids = enqueue(
             conn,
             copies,
@@ -77,8 +83,9 @@ def submit(
         output.print_json({"batch_id": batch_id, "tasks": tasks, "refused": left})
     else:
         output.print_rows(tasks, SUBMITTED, as_json)
+        does = "the orchestrator starts" if is_on_databricks else "'forebay run' does"
         print(
-            f"Batch {batch_id} is in line: 'forebay run' does the work,"
+            f"Batch {batch_id} is in line: {does} the work,"
             f" 'forebay batch {batch_id} --watch' follows it."
         )
     if refused:
@@ -114,6 +121,17 @@ def enqueue(
         batch_id = submitter.open_batch(conn, name=name, customer=customer, owner=person())
         rows = submitter.enqueue_many(conn, agent=agent, tasks=tasks, batch_id=batch_id)
     return batch_id, [row.task_id for row in sorted(rows, key=lambda row: row.ordinal)]
+
+
+def _check_roots() -> None:
+    """Raise Refused where the copies would stay on this computer, and nothing runs here."""
+    from forebay.storage import ROOTS
+
+    if not os.environ.get(ROOTS, "").strip():
+        raise Refused(
+            f"{ROOTS} is not set, and runs in the workspace cannot read this computer's files: set"
+            " it to the Volume, such as /Volumes/main/forebay_dev/documents."
+        )
 
 
 def _name_of(copies: Sequence[Stored]) -> str:

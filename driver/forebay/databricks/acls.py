@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from forebay import storage
-from forebay.databricks import secrets
-from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.bootstrap import principal_of_app, principal_of_job
-from forebay.databricks.doctor import Case, Finding
+from forebay.databricks.findings import Case, Finding, missing, ok, unknown
+from forebay.databricks.principals import ADDRESS, APPLICATION_ID, Part
 
 LEVELS = {
     "jobs": ("CAN_VIEW", "CAN_MANAGE_RUN", "CAN_MANAGE", "IS_OWNER"),
@@ -17,95 +14,119 @@ LEVELS = {
     "apps": ("CAN_USE", "CAN_MANAGE"),
     "experiments": ("CAN_READ", "CAN_EDIT", "CAN_MANAGE"),
     "secrets": ("READ", "WRITE", "MANAGE"),
+    "serving-endpoints": ("CAN_VIEW", "CAN_QUERY", "CAN_MANAGE"),
+    "database-projects": ("CAN_USE", "CAN_MANAGE"),
+    "database-instances": ("CAN_USE", "CAN_MANAGE"),
 }
 """The levels of each kind of object; a later one includes those before it."""
 
+UNITY = ("catalog", "schema", "table", "volume")
+"""The kinds of Unity Catalog, which have privileges, and those of what they are in, too."""
+
+DECLARED = {
+    "jobs": "resources/jobs.yml",
+    "sql/warehouses": "resources/shared.yml",
+    "experiments": "resources/shared.yml",
+    "secrets": "resources/shared.yml",
+    "apps": "resources/apps.yml",
+    "database-projects": "resources/database.yml",
+}
+"""Which file of the bundle has the permissions of an object; the others are granted by hand."""
+
 EVERYBODY = {"users", "account users"}
-BOTH = ("READ_VOLUME", "WRITE_VOLUME")
+BILLING = ("system.billing.usage", "system.billing.list_prices")
 
 Listed = list[tuple[str, str]]
 
 
-def holds(case: Case, principal: str, kind: str, thing: str, level: str) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Whose rights are looked at; `label` names the app or the job in lines about it."""
+
+    part: Part
+    principal: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What somebody has to have on an object; `shown` is how lines call the object."""
+
+    kind: str
+    thing: str
+    level: str
+    shown: str = ""
+
+    @property
+    def words(self) -> str:
+        """Return what is needed, as a line begins with it."""
+        thing = self.shown or self.thing
+        if self.kind in UNITY:
+            return f"{self.level.replace('_', ' ')} on {self.kind} {thing}"
+        return f"{self.level} on {self.kind}/{thing}"
+
+
+def found(case: Case, who: Other, need: Need) -> Finding:
     """Find whether a principal, or everybody, has at least a level on an object."""
-    check = f"{level} on {kind}/{thing}"
+    check = f"{who.label}: {need.words}" if who.label else need.words
     try:
-        listed = _listed(case, kind, thing)
-    except (OSError, ValueError) as error:
+        listed = _privileges(case, need) if need.kind in UNITY else _listed(case, need)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         said = f"who has it is not to be seen ({type(error).__name__}): look as an admin"
-        yield Finding(check, "unknown", said)
-        return
-    enough = LEVELS[kind][LEVELS[kind].index(level) :]
-    if any(who in EVERYBODY | {principal} and had in enough for who, had in listed):
-        yield Finding(check, "ok", f"{principal} has it")
-        return
-    groups = sorted({who for who, had in listed if had in enough and _is_group(who)} - {"admins"})
-    through = f", unless through the group {', '.join(groups)}" if groups else ""
-    said = f"{principal} does not have it{through}: declare it in the permissions of the {kind}"
-    yield Finding(check, "missing", said)
+        return unknown(check, said)
+    enough = _enough(need)
+    having = {name for name, had in listed if had in enough}
+    if having & (EVERYBODY | {who.principal}):
+        return ok(check, f"{who.principal} has it")
+    groups = ", ".join(sorted(name for name in having - {"admins"} if _is_group(name)))
+    through = f", unless through the group {groups}" if groups else ""
+    mend = remedy(need.kind, who.principal, need)
+    return missing(check, f"{who.principal} does not have it{through}: {mend}")
 
 
-def of_others(case: Case) -> Iterator[Finding]:
-    """Look at what the apps' principals, and the job's, need on the objects that are configured."""
-    wants: list[tuple[str, str, str, str]] = []
-    agent = principal_of_job(case.client, str(case.jobs[0])).name if case.jobs else None
-    warehouse_id = case.setting(WAREHOUSE)
-    experiment = _experiment(case)
-    scopes = {secrets.where(v)[0] for n, v in case.settings.items() if secrets.is_kept(v) and n}
-    if case.orchestrator:
-        app = principal_of_app(case.client, "orchestrator", case.orchestrator).name
-        wants += [(app, "jobs", str(job_id), "CAN_MANAGE_RUN") for job_id in case.jobs]
-        wants += [(app, "experiments", experiment, "CAN_READ")]
-        wants += [(app, "sql/warehouses", warehouse_id, "CAN_USE")]
-        wants += [(app, "secrets", scope, "READ") for scope in sorted(scopes)]
-        wants += [(agent or "", "apps", case.orchestrator, "CAN_USE")]
-    wants += [(agent or "", "experiments", experiment, "CAN_EDIT")]
-    wants += [(agent or "", "sql/warehouses", warehouse_id, "CAN_USE")]
-    wants += [(agent or "", "secrets", scope, "READ") for scope in sorted(scopes)]
-    for principal, kind, thing, level in wants:
-        if principal and thing:
-            yield from holds(case, principal, kind, thing, level)
-    for principal in filter(None, (_intake(case), agent)):
-        yield from _of_volumes(case, principal)
+def remedy(kind: str, principal: str, need: Need | None = None) -> str:
+    """Return how a right is given: in the bundle where it declares the object, else by hand."""
+    level = need.level if need else LEVELS[kind][1]
+    if kind in DECLARED:
+        return f"declare the level {level} for it in {DECLARED[kind]}, and deploy"
+    if need and kind in UNITY:
+        on = f"{kind.upper()} {need.thing}"
+        return f"GRANT {level.replace('_', ' ')} ON {on} TO `{principal}`"
+    return f"grant it {level} there"
 
 
-def _of_volumes(case: Case, principal: str) -> Iterator[Finding]:
-    for root in case.setting(storage.ROOTS).split(":"):
-        parts = root.split("/")
-        if parts[:2] != ["", "Volumes"] or len(parts) < 5:
-            continue
-        name = ".".join(parts[2:5])
-        check = f"{' and '.join(BOTH)} on {name}"
-        try:
-            answer = _get(case, f"/api/2.1/unity-catalog/permissions/volume/{name}")
-        except (OSError, ValueError) as error:
-            said = f"who has it is not to be seen ({type(error).__name__}): look as its owner"
-            yield Finding(check, "unknown", said)
-            continue
-        had = {
-            privilege
-            for one in answer.get("privilege_assignments", [])
-            if one.get("principal") in EVERYBODY | {principal}
-            for privilege in one.get("privileges", [])
-        }
-        lacks = [one for one in BOTH if not {one, "ALL_PRIVILEGES"} & had]
-        if lacks:
-            said = f"{principal} lacks {' and '.join(lacks)}: grant it on the volume"
-            yield Finding(check, "missing", said)
-        else:
-            yield Finding(check, "ok", f"{principal} has both")
+def _enough(need: Need) -> set[str]:
+    if need.kind in UNITY:
+        return {need.level, "ALL_PRIVILEGES"}
+    return set(LEVELS[need.kind][LEVELS[need.kind].index(need.level) :])
 
 
-def _listed(case: Case, kind: str, thing: str) -> Listed:
+def _privileges(case: Case, need: Need) -> Listed:
+    """Return who has which privilege, by what the object is in, too. Raises the SDK's errors."""
+    path = f"/api/2.1/unity-catalog/effective-permissions/{need.kind}/{need.thing}"
+    found: Listed = []
+    token: str | None = ""
+    while token is not None:
+        answer = _get(case, path, max_results="0", **({"page_token": token} if token else {}))
+        found += [
+            (one["principal"], privilege["privilege"])
+            for one in answer.get("privilege_assignments") or []
+            for privilege in one.get("privileges") or []
+        ]
+        token = answer.get("next_page_token") or None
+    return found
+
+
+def _listed(case: Case, need: Need) -> Listed:
     """Return who has which level on an object. Raises the SDK's errors."""
-    if kind == "secrets":
-        answer = _get(case, "/api/2.0/secrets/acls/list", scope=thing)
-        return [(one["principal"], one["permission"]) for one in answer.get("items", [])]
-    answer = _get(case, f"/api/2.0/permissions/{kind}/{thing}")
+    if need.kind == "secrets":
+        answer = _get(case, "/api/2.0/secrets/acls/list", scope=need.thing)
+        return [(one["principal"], one["permission"]) for one in answer.get("items") or []]
+    answer = _get(case, f"/api/2.0/permissions/{need.kind}/{need.thing}")
     return [
         (_name(entry), one["permission_level"])
-        for entry in answer.get("access_control_list", [])
-        for one in entry.get("all_permissions", [])
+        for entry in answer.get("access_control_list") or []
+        for one in entry.get("all_permissions") or []
     ]
 
 
@@ -116,24 +137,7 @@ def _name(entry: dict[str, Any]) -> str:
 
 def _is_group(name: str) -> bool:
     """Tell a group's name from an address and from an application id."""
-    return "@" not in name and name.count("-") != 4
-
-
-def _experiment(case: Case) -> str:
-    from forebay.databricks.checks import EXPERIMENT
-
-    name = case.setting(EXPERIMENT)
-    if not name:
-        return ""
-    try:
-        found = case.client.experiments.get_by_name(name).experiment
-    except OSError:
-        return ""  # the experiment's own check says why
-    return (found.experiment_id if found else "") or ""
-
-
-def _intake(case: Case) -> str | None:
-    return principal_of_app(case.client, "intake", case.intake).name if case.intake else None
+    return not ADDRESS.fullmatch(name) and not APPLICATION_ID.fullmatch(name)
 
 
 def _get(case: Case, path: str, **query: str) -> dict[str, Any]:

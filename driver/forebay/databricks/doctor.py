@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from forebay.databricks import secrets
-from forebay.databricks.bootstrap import Part
+from forebay import callbacks, storage
+from forebay.databricks.bill_settings import WAREHOUSE
+from forebay.databricks.findings import Case, Finding, Group, missing, ok, unknown
+from forebay.databricks.login import words
+from forebay.databricks.principals import Part
 from forebay.errors import ForebayError
 from forebay.logs import EventLog, first_line
-from forebay.settings import text
+from forebay.settings import DATABASE_URL
 
 if TYPE_CHECKING:
     from databricks.sdk import WorkspaceClient
@@ -28,45 +30,12 @@ SECONDS = 90.0
 """How long everything may take together, unless told otherwise."""
 
 T = TypeVar("T")
-State = Literal["ok", "missing", "unknown"]
 
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What was seen of one thing: `said` is what is there, or what is missing and how to mend it.
-
-    unknown: it could not be looked at, and `said` says why.
-    """
-
-    check: str
-    state: State
-    said: str
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """What is examined: one part, by its settings, as whoever this process is logged in as.
-
-    `who` is that principal's name. `jobs` are looked at beside those of the database's agents, and
-    `orchestrator` and `intake` are names of apps: with them, what their principals may do is looked
-    at too, and what the job's may.
-    """
-
-    part: Part
-    settings: Mapping[str, str] = field(repr=False)
-    client: WorkspaceClient = field(repr=False)
-    who: str = ""
-    jobs: tuple[int, ...] = ()
-    orchestrator: str | None = None
-    intake: str | None = None
-
-    def setting(self, name: str) -> str:
-        """Return a setting; a secret is fetched. Raises SettingError."""
-        said = text(self.settings, name)
-        return secrets.fetched({name: said})[name] if secrets.is_kept(said) else said
-
-
-Group = Callable[[Case], Iterable[Finding]]
+LENT: dict[Part, tuple[str, ...]] = {
+    "orchestrator": (DATABASE_URL, WAREHOUSE, "FOREBAY_MLFLOW_EXPERIMENT", callbacks.SECRETS),
+    "intake": (DATABASE_URL, storage.ROOTS),
+}
+"""Which of the job's settings stand in for those of a part; for the others all of them."""
 
 
 def examine(
@@ -87,15 +56,22 @@ def examine(
 
     until = time.monotonic() + seconds
     begun = _Begun(lambda: _begin(part, settings, jobs, orchestrator, intake))
-    case, first = begun.result(until) or (None, [_late("workspace", seconds)])
+    first, has_begun = begun.results(until)
+    if not has_begun:
+        return [_late("workspace", seconds)]
+    ((case, login),) = first
     if case is None:
-        return first
-    running = [(name, _Begun(_listed(group, case, name))) for name, group in GROUPS.items()]
-    return first + [
-        finding
-        for name, one in running
-        for finding in one.result(until) or ([] if one.has_ended else [_late(name, seconds)])
+        return [login]
+    running = [
+        (name, _Begun(_guarded(check.group, case, name)))
+        for name, check in GROUPS.items()
+        if part in check.parts
     ]
+    found = [login]
+    for name, one in running:
+        findings, has_ended = one.results(until)
+        found += findings if has_ended else [*findings, _late(name, seconds)]
+    return found
 
 
 def watch_start(part: Part, settings: Mapping[str, str]) -> None:
@@ -103,7 +79,7 @@ def watch_start(part: Part, settings: Mapping[str, str]) -> None:
 
     def work() -> None:
         for finding in examine(part, settings):
-            if finding.state != "ok":
+            if finding.state in ("missing", "unknown"):
                 log.warning(f"doctor_{finding.state}", check=finding.check, said=finding.said)
 
     threading.Thread(target=work, name="doctor", daemon=True).start()
@@ -115,9 +91,8 @@ def _begin(
     jobs: Sequence[int],
     orchestrator: str | None,
     intake: str | None,
-) -> tuple[Case | None, list[Finding]]:
+) -> Iterator[tuple[Case | None, Finding]]:
     """Log in, and complete the settings by those of the first job."""
-    from forebay.databricks.checks import words
     from forebay.databricks.client import workspace_client
 
     try:
@@ -126,13 +101,14 @@ def _begin(
         client.config.authenticate()
     except (ValueError, OSError) as error:
         said = f"no login: {words(error)}: check DATABRICKS_HOST and the credentials"
-        return None, [Finding("workspace", "missing", said)]
-    given = dict(settings)
+        yield None, missing("workspace", said)
+        return
+    given = {name: value for name, value in settings.items() if value.strip()}
     for job_id in jobs[:1]:
-        given = settings_of_job(client, job_id) | {n: v for n, v in given.items() if v.strip()}
+        lent = settings_of_job(client, job_id)
+        given = {n: v for n, v in lent.items() if n in LENT.get(part, lent)} | given
     case = Case(part, given, client, who, tuple(jobs), orchestrator, intake)
-    said = f"logged in to {client.config.host} as {who}"
-    return case, [Finding("workspace", "ok", said)]
+    yield case, ok("workspace", f"logged in to {client.config.host} as {who}")
 
 
 def settings_of_job(client: WorkspaceClient, job_id: int) -> dict[str, str]:
@@ -146,44 +122,40 @@ def settings_of_job(client: WorkspaceClient, job_id: int) -> dict[str, str]:
     return {name: value for each in named for name, value in each.items() if name.isupper()}
 
 
-def _listed(group: Group, case: Case, name: str) -> Callable[[], list[Finding]]:
-    """Return what runs a group to its end; an error that it does not expect is a finding too."""
+def _guarded(group: Group, case: Case, name: str) -> Callable[[], Iterator[Finding]]:
+    """Return what runs a group; an error that it does not expect is a finding too."""
 
-    def work() -> list[Finding]:
-        found: list[Finding] = []
+    def work() -> Iterator[Finding]:
         try:
-            for finding in group(case):
-                found.append(finding)
+            yield from group(case)
         except ForebayError as error:
-            found.append(Finding(name, "missing", first_line(error)))
+            yield missing(name, first_line(error))
         except Exception as error:
             said = f"cannot be looked at ({type(error).__name__}: {first_line(error)})"
-            found.append(Finding(name, "unknown", said))
-        return found
+            yield unknown(name, said)
 
     return work
 
 
 def _late(name: str, seconds: float) -> Finding:
-    return Finding(name, "unknown", f"no answer within {seconds:g} seconds")
+    return unknown(name, f"no answer within {seconds:g} seconds")
 
 
 class _Begun(Generic[T]):
     """Something that runs in a thread of its own, which ends with the process at the latest."""
 
-    def __init__(self, work: Callable[[], T]) -> None:
+    def __init__(self, work: Callable[[], Iterable[T]]) -> None:
         self._results: list[T] = []
-        self._thread = threading.Thread(
-            target=lambda: self._results.append(work()), name="doctor", daemon=True
-        )
+        self._work = work
+        self._thread = threading.Thread(target=self._run, name="doctor", daemon=True)
         self._thread.start()
 
-    @property
-    def has_ended(self) -> bool:
-        """Tell whether it has a result."""
-        return bool(self._results)
+    def _run(self) -> None:
+        for result in self._work():
+            self._results.append(result)
 
-    def result(self, until: float) -> T | None:
-        """Return what came of it, None if nothing has until then, on the monotonic clock."""
+    def results(self, until: float) -> tuple[list[T], bool]:
+        """Return what came until then, on the monotonic clock, and whether that is all."""
         self._thread.join(max(until - time.monotonic(), 0))
-        return self._results[0] if self._results else None
+        has_ended = not self._thread.is_alive()
+        return list(self._results), has_ended

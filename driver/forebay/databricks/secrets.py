@@ -51,12 +51,18 @@ def fetched(kept: Mapping[str, str]) -> dict[str, str]:
 
 def _fetched(name: str, value: str, connect: Callable[[], WorkspaceClient]) -> str:
     scope, key = where(value)
+    if not scope or not key:
+        raise SettingError(f"{name} is {value.strip()!r}: a secret is named secret:SCOPE/KEY.")
     try:
-        kept = connect().secrets.get_secret(scope, key).value
+        return base64.b64decode(connect().secrets.get_secret(scope, key).value or "").decode()
+    except UnicodeDecodeError as error:
+        raise SettingError(
+            f"{name} is to be the secret {key!r} of the scope {scope!r}, which is no text in UTF-8:"
+            " put it there anew."
+        ) from error
     except (ValueError, OSError) as error:  # OSError: the SDK's own too
         reason = getattr(error, "error_code", None) or type(error).__name__
         raise SettingError(
             f"{name} is to be the secret {key!r} of the scope {scope!r}, which cannot be read"
             f" ({reason}): grant READ on the scope, or correct the name."
         ) from error
-    return base64.b64decode(kept or "").decode()

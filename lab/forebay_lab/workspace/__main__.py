@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
+import fcntl
 import os
 import shlex
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from forebay.embedded import Server, default_data_dir
-from forebay_lab.workspace.deployed import MODEL, ORCHESTRATOR, Deployed, deployed
+from forebay.embedded import Server
+from forebay.errors import ForebayError
+from forebay_lab.workspace.deployed import (
+    EXPERIMENT,
+    INTAKE,
+    MODEL,
+    ORCHESTRATOR,
+    WAREHOUSE,
+    Deployed,
+    deployed,
+)
+from forebay_lab.workspace.experiments import traces
 
 ORCHESTRATOR_APP = "forebay-orchestrator-dev"
 
@@ -22,23 +33,32 @@ SIMULATED = (
 )
 
 
-def main(arguments: list[str] | None = None, program: str = "forebay workspace-server") -> None:
-    """Serve until interrupted, after lines for a shell that say where; it is simulated."""
-    options = _parser(program).parse_args(arguments)
-    folder = options.folder.expanduser().absolute()
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+class FolderInUseError(ForebayError):
+    """Another stand-in keeps its database in the folder, and would lose it with this one's end."""
+
+
+def serve(folder: Path, *, port: int = 0, orchestrator_port: int, env: Path | None = None) -> None:
+    """Serve until interrupted, after lines for a shell that say where; it is simulated.
+
+    Raises FolderInUseError, and PortTakenError.
+    """
+    folder = folder.expanduser().absolute()
     print(SIMULATED, file=sys.stderr, flush=True)
     folder.mkdir(parents=True, exist_ok=True)
-    server = Server(folder / "pg")
-    try:
-        upstreams = {ORCHESTRATOR_APP: f"http://127.0.0.1:{options.orchestrator_port}"}
-        with deployed(server.start(), folder, port=options.port, upstreams=upstreams) as here:
-            _tell(variables(here, folder), options.env)
-            stop.wait()
-    finally:
-        server.stop()
+    with _alone_in(folder):
+        stop = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.set())
+        server = Server(folder / "pg")
+        try:
+            upstreams = {ORCHESTRATOR_APP: f"http://127.0.0.1:{orchestrator_port}"}
+            with deployed(
+                server.start(), folder, port=port, upstreams=upstreams, has_bill=True
+            ) as here:
+                _tell(variables(here, folder), env)
+                stop.wait()
+        finally:
+            server.stop()
 
 
 def variables(here: Deployed, folder: Path) -> dict[str, str]:
@@ -46,12 +66,31 @@ def variables(here: Deployed, folder: Path) -> dict[str, str]:
     return {
         **here.environment(),
         "FOREBAY_HOME": str(folder / "home"),
+        "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
+        "FOREBAY_BILLING_TAG": "project=forebay-dev",
+        **traces(EXPERIMENT, folder),
         "JOB": str(here.job.job_id),
         "MODEL": MODEL,
         "ORCHESTRATOR_URL": here.apps[ORCHESTRATOR_APP].url,
         "ORCHESTRATOR_ID": ORCHESTRATOR,
         "ORCHESTRATOR_SECRET": here.secret(ORCHESTRATOR),
+        "INTAKE_ID": INTAKE,
+        "INTAKE_SECRET": here.secret(INTAKE),
     }
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep a second stand-in out of the folder; the lock ends with the process, however it does."""
+    with open(folder / "workspace-server.lock", "a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise FolderInUseError(
+                f"Another workspace server runs in {folder}: use that one, stop it, or pass another"
+                " --folder."
+            ) from error
+        yield
 
 
 def _tell(said: Mapping[str, str], file: Path | None) -> None:
@@ -66,31 +105,7 @@ def _tell(said: Mapping[str, str], file: Path | None) -> None:
     print(f"Ready: read {file} into a shell with '. {file}'.", file=sys.stderr, flush=True)
 
 
-def _parser(program: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=program,
-        description="A simulated Databricks workspace on loopback, as the bundle's target dev"
-        " leaves one: a database of Lakebase (an embedded Postgres), a Volume (a folder), a SQL"
-        " warehouse, a serving endpoint, a job that really runs here, secrets, and the proxies"
-        " before both apps. It prints what to set in a shell.",
-    )
-    parser.add_argument(
-        "--folder",
-        type=Path,
-        default=default_data_dir().parent / "workspace",
-        help="where it keeps database and documents; FOREBAY_HOME/workspace by default",
-    )
-    parser.add_argument("--port", type=int, default=0, help="0 (default) takes a free one")
-    parser.add_argument(
-        "--orchestrator-port",
-        type=int,
-        default=8000,
-        metavar="PORT",
-        help="where the orchestrator's proxy looks for it; 8000 by default",
-    )
-    parser.add_argument("--env", type=Path, metavar="FILE", help="write the variables there")
-    return parser
-
-
 if __name__ == "__main__":
-    main(program="python -m forebay_lab.workspace")
+    from forebay.cli import main
+
+    main(["workspace-server", *sys.argv[1:]])

@@ -10,6 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 LEVELS = (
+    "USE_CATALOG",
+    "USE_SCHEMA",
+    "SELECT",
     "CAN_VIEW",
     "CAN_READ",
     "READ",
@@ -57,6 +60,12 @@ class Access:
         self._principals[principal.name] = principal
         if token is not None:
             self._tokens[token] = (principal, float("inf"))
+
+    def find(self, name: str, *, is_service: bool) -> Principal | None:
+        """Return the user, or the service principal, of this name in any case."""
+        known = {one.name.casefold(): one for one in list(self._principals.values())}
+        found = known.get(name.casefold())
+        return found if found and found.is_service == is_service else None
 
     def log_in(self, authorization: str) -> str | None:
         """Return a new OAuth token for HTTP Basic credentials; None if they are wrong."""

@@ -6,10 +6,12 @@ Simulated: nothing bills anybody. The columns are those that are read here, not 
 from __future__ import annotations
 
 import itertools
+import time
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from forebay_lab.workspace.runs import JobRun, Work
 from forebay_lab.workspace.server import WORKSPACE_ID
 from forebay_lab.workspace.statements import Statements
 
@@ -49,6 +51,10 @@ INSERT INTO "system.billing".list_prices SELECT
     {'default': ?, 'promotional': {'default': NULL}, 'effective_list': {'default': ?}}
 """
 JOBS_SKU = "PREMIUM_JOBS_SERVERLESS_COMPUTE"
+SIMULATED_JOBS, SIMULATED_SQL = "SIMULATED_JOBS_SERVERLESS", "SIMULATED_SQL_SERVERLESS"
+DBU_AN_HOUR = 2
+TAGS = {"project": "forebay-dev"}
+SINCE = datetime(2020, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
 
@@ -119,3 +125,38 @@ class Billing:
         """Add a list price of a unit; `default` is the price without promotions."""
         row = [since, until, sku, cloud, currency, unit, str(default or usd), str(usd)]
         self._statements.execute(ADD_PRICE, [row])
+
+    def billed(self, work: Work, warehouse_id: str) -> Work:
+        """Return the work with made-up rows for each run that ended, and one of the warehouse now.
+
+        They are there at once: a real bill is hours late.
+        """
+        self.price("0.50", SINCE, sku=SIMULATED_JOBS)
+        self.price("0.70", SINCE, sku=SIMULATED_SQL)
+        self.use(
+            "1",
+            datetime.now(UTC),
+            sku=SIMULATED_SQL,
+            product="SQL",
+            tags=TAGS,
+            warehouse_id=warehouse_id,
+        )
+
+        def work_and_bill(run: JobRun) -> None:
+            try:
+                work(run)
+            finally:
+                self._bill(run)
+
+        return work_and_bill
+
+    def _bill(self, run: JobRun) -> None:
+        dbu = Decimal(round(time.time() - run.started_at + 60)) * DBU_AN_HOUR / 3600
+        self.use(
+            dbu.quantize(Decimal("1e-6")),
+            datetime.fromtimestamp(run.started_at, UTC),
+            run_id=str(run.run_id),
+            job_id=str(run.job_id),
+            sku=SIMULATED_JOBS,
+            tags=TAGS,
+        )

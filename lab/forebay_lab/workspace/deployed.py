@@ -7,7 +7,6 @@ proxies are here.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -26,7 +25,7 @@ from forebay_lab.workspace.ai_functions import AiFunctions
 from forebay_lab.workspace.apps import App, Apps
 from forebay_lab.workspace.billing import Billing
 from forebay_lab.workspace.branches import Branches
-from forebay_lab.workspace.experiments import Experiments
+from forebay_lab.workspace.experiments import Experiments, traces
 from forebay_lab.workspace.files import Files
 from forebay_lab.workspace.jobs import Job, JobRun, Jobs, command
 from forebay_lab.workspace.permissions import Permissions
@@ -99,6 +98,7 @@ class Deployed:
             "FOREBAY_STORAGE_ROOTS": ROOT,
             "FOREBAY_MODEL_BASE_URL": "databricks",
             "FOREBAY_MODEL_NAME": MODEL,
+            "FOREBAY_VISION_MODEL_NAME": "",
             "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
             "FOREBAY_MLFLOW_EXPERIMENT": EXPERIMENT,
             "FOREBAY_CALLBACK_URL": f"{self.apps['forebay-orchestrator-dev'].url}/api/callbacks",
@@ -133,7 +133,7 @@ class Deployed:
             (AGENT, "experiments/1"): "CAN_EDIT",
             (AGENT, "apps/forebay-orchestrator-dev"): "CAN_USE",
             (AGENT, f"serving-endpoints/{MODEL}"): "CAN_QUERY",
-            **{(ORCHESTRATOR, f"tables/{table}"): "READ" for table in BILLING},
+            **{(ORCHESTRATOR, f"tables/{table}"): "SELECT" for table in BILLING},
         }
         for client_id in (ORCHESTRATOR, INTAKE, AGENT):
             granted[client_id, f"postgres/projects/{PROJECT}"] = "CAN_USE"
@@ -143,6 +143,16 @@ class Deployed:
         for client_id in (INTAKE, AGENT):
             granted[client_id, f"volumes/{VOLUME}"] = "WRITE_VOLUME"
         return granted
+
+    def uses(self) -> dict[tuple[str, str], str]:
+        """Return what is granted on catalogs and schemas, without which nothing in them counts."""
+        catalog, schema, _ = VOLUME.split(".")
+        return {
+            **{(who, f"catalogs/{catalog}"): "USE_CATALOG" for who in (INTAKE, AGENT)},
+            **{(who, f"schemas/{catalog}.{schema}"): "USE_SCHEMA" for who in (INTAKE, AGENT)},
+            (ORCHESTRATOR, "catalogs/system"): "USE_CATALOG",
+            (ORCHESTRATOR, "schemas/system.billing"): "USE_SCHEMA",
+        }
 
 
 @contextmanager
@@ -154,10 +164,12 @@ def deployed(
     dbname: str = DATABASE,
     upstreams: Mapping[str, str] | None = None,
     latency: float = 0.2,
+    has_bill: bool = False,
 ) -> Iterator[Deployed]:
     """Serve one over the Postgres of a superuser's DSN on a socket; documents go below `folder`.
 
-    `upstreams` says where an app runs, by its name. The database is made if it is not there.
+    `has_bill`: rows of a bill are made up. `upstreams` says where an app runs, by its name. The
+    database is made if it is not there.
     """
     prepare(superuser, dbname)
     workspace = Workspace(port=port)
@@ -195,7 +207,7 @@ def deployed(
             known.add(apps[name], client_id=client_id)
         files.add_volume(VOLUME, folder / "documents")
         statements.add_warehouse(WAREHOUSE)
-        Billing(statements)
+        billing = Billing(statements)
         for table in BILLING:
             statements.protect(table)
         AiFunctions(statements, files)
@@ -220,6 +232,8 @@ def deployed(
         _let_in(here)
         job.settings.update(_settings(here))
         job.work = _work(here, folder)
+        if has_bill:
+            job.work = billing.billed(job.work, WAREHOUSE)
         yield here
 
 
@@ -244,7 +258,7 @@ def _let_in(here: Deployed) -> None:
     for client_id in (DEPLOYER, ORCHESTRATOR, INTAKE, AGENT):
         is_admin = client_id == DEPLOYER
         access.add(Principal(client_id, is_admin=is_admin, secret=here.secret(client_id)))
-    for (name, thing), level in here.grants().items():
+    for (name, thing), level in {**here.grants(), **here.uses()}.items():
         access.grant(name, thing, level)
 
 
@@ -271,15 +285,15 @@ def _settings(here: Deployed) -> dict[str, object]:
 
 def _work(here: Deployed, folder: Path) -> Work:
     """Return what a run does: the job's program in a process, with nothing of ours around it."""
-    has_store = importlib.util.find_spec("sqlalchemy") is not None
+    kept = traces(EXPERIMENT, folder)
 
     def work(run: JobRun) -> None:
         settings = here.job_settings()
-        if not has_store:
-            settings["FOREBAY_MLFLOW_EXPERIMENT"] = ""  # the stand-in keeps no traces
+        settings["FOREBAY_MLFLOW_EXPERIMENT"] = kept.get("FOREBAY_MLFLOW_EXPERIMENT", "")
         ours = {n: "" for n in os.environ if n.startswith(("FOREBAY_", "DATABRICKS_", "MLFLOW_"))}
         environment = ours | here.login(AGENT)
-        environment["MLFLOW_TRACKING_URI"] = f"sqlite:///{folder / 'traces.db'}"
+        if kept:
+            environment["MLFLOW_TRACKING_URI"] = kept["MLFLOW_TRACKING_URI"]
         arguments = [f"--{name}={value}" for name, value in settings.items()]
         command([sys.executable, "-m", "forebay_agents.job", *arguments], environment)(run)
 

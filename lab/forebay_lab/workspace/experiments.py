@@ -5,6 +5,8 @@ Simulated: no traces are kept here.
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
 from typing import Any
 
 from forebay_lab.workspace.routing import ApiError, Area, Request, route
@@ -40,3 +42,14 @@ class Experiments(Area):
                 "lifecycle_stage": "active",
             }
         }
+
+
+def traces(experiment: str, folder: Path) -> dict[str, str]:
+    """Return the settings by which traces are kept in a file and read, if MLflow can do that here.
+
+    It needs sqlalchemy, which mlflow-skinny does not bring.
+    """
+    if importlib.util.find_spec("sqlalchemy") is None:
+        return {}
+    store = f"sqlite:///{folder / 'traces.db'}"
+    return {"MLFLOW_TRACKING_URI": store, "FOREBAY_MLFLOW_EXPERIMENT": experiment}

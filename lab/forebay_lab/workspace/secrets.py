@@ -25,7 +25,10 @@ class Secrets(Area):
         kept = self._scope(request)
         if key not in kept:
             raise ApiError(404, "RESOURCE_DOES_NOT_EXIST", f"Secret {key} does not exist.")
-        return {"key": key, "value": base64.b64encode(kept[key].encode()).decode()}
+        return {
+            "key": key,
+            "value": base64.b64encode(kept[key].encode("utf-8", "surrogateescape")).decode(),
+        }
 
     @route("GET", "/api/2.0/secrets/list")
     def list_secrets(self, request: Request) -> dict[str, list[dict[str, str]]]:

@@ -138,6 +138,21 @@ class _Platform(Area):
         assert request.principal is not None
         return {"id": request.principal.name, "userName": request.principal.name, "active": True}
 
+    @route("GET", "/api/2.0/preview/scim/v2/Users")
+    def users(self, request: Request) -> dict[str, Any]:
+        return self._found(request, "userName", is_service=False)
+
+    @route("GET", "/api/2.0/preview/scim/v2/ServicePrincipals")
+    def service_principals(self, request: Request) -> dict[str, Any]:
+        return self._found(request, "applicationId", is_service=True)
+
+    def _found(self, request: Request, name: str, *, is_service: bool) -> dict[str, Any]:
+        """Return whom a filter such as `userName eq "ada@example.com"` names, in any case."""
+        begin, said = int(request.query.get("startIndex", 1)), request.query.get("filter", "")
+        wanted = said.removeprefix(f'{name} eq "').removesuffix('"').casefold()
+        found = self._workspace.access.find(wanted, is_service=is_service) if begin == 1 else None
+        return {"Resources": [{"id": found.name, name: found.name}] if found else []}
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"

@@ -90,6 +90,7 @@ class Serving(Area):
 
 def _shown(name: str) -> dict[str, Any]:
     return {
+        "id": name,
         "name": name,
         "task": "llm/v1/chat",
         "state": {"ready": "READY", "config_update": "NOT_UPDATING"},

@@ -59,7 +59,7 @@ class Statement:
 class Statements(Area):
     """The statement execution API over warehouses that are added, with real SQL behind it.
 
-    Permissions: `sql/warehouses/ID` with CAN_USE, and `tables/NAME` with READ for the tables that
+    Permissions: `sql/warehouses/ID` with CAN_USE, and `tables/NAME` with SELECT for the tables that
     `protect` names. `starting_seconds` is how long a statement waits for its warehouse,
     `running_seconds` how long it then takes; `rows_per_chunk` is how many rows an answer holds.
     """
@@ -247,7 +247,7 @@ class Statements(Area):
                 continue
             name = f"{table.catalog}.{table.db}.{table.name}".lower()
             who = request.principal
-            may = self._workspace.access.may(who, f"tables/{name}", "READ")
+            may = self._workspace.access.may(who, f"tables/{name}", "SELECT")
             if name in self._protected and not may:
                 raise SqlError(
                     "[INSUFFICIENT_PERMISSIONS] Insufficient privileges: "

@@ -1,0 +1,75 @@
+"""What the doctor examines, and what it says of each thing: one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from forebay.databricks import secrets
+from forebay.databricks.principals import Part
+from forebay.settings import text
+
+if TYPE_CHECKING:
+    from databricks.sdk import WorkspaceClient
+
+State = Literal["ok", "off", "missing", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was seen of one thing: `said` is what is there, or what is missing and how to mend it.
+
+    off: nothing is set, and `said` is what goes without. unknown: it could not be looked at, and
+    `said` says why.
+    """
+
+    check: str
+    state: State
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is examined: one part, by its settings, as whoever this process is logged in as.
+
+    `who` is that principal's name. `jobs` are looked at beside those of the database's agents.
+    What the principals of `jobs`, and of the apps `orchestrator` and `intake`, may do is looked at
+    too.
+    """
+
+    part: Part
+    settings: Mapping[str, str] = field(repr=False)
+    client: WorkspaceClient = field(repr=False)
+    who: str = ""
+    jobs: tuple[int, ...] = ()
+    orchestrator: str | None = None
+    intake: str | None = None
+
+    def setting(self, name: str) -> str:
+        """Return a setting; a secret is fetched. Raises SettingError."""
+        said = text(self.settings, name)
+        return secrets.fetched({name: said})[name] if secrets.is_kept(said) else said
+
+
+Group = Callable[[Case], Iterable[Finding]]
+
+
+def ok(check: str, said: str) -> Finding:
+    """Say that a thing is as it has to be."""
+    return Finding(check, "ok", said)
+
+
+def off(check: str, said: str) -> Finding:
+    """Say what goes without a setting that nobody has to set."""
+    return Finding(check, "off", said)
+
+
+def missing(check: str, said: str) -> Finding:
+    """Say what is missing, and how to mend it."""
+    return Finding(check, "missing", said)
+
+
+def unknown(check: str, said: str) -> Finding:
+    """Say why a thing cannot be looked at."""
+    return Finding(check, "unknown", said)
