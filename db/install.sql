@@ -16,7 +16,7 @@
 \set file migrations/0006_take_uploads.sql \set sha256 32ebc844ace0806b640d72eecaac606cf3a3503b3013046ff43a89a32b4505b0 \ir install/apply.sql
 \set file migrations/0007_act_and_announce.sql \set sha256 9a3a1d07714b7d7692f27eeb4d7ecb9b08223bc913a727e0606240879d2f1833 \ir install/apply.sql
 \set file migrations/0008_index_owners_folded.sql \set sha256 89acc08aae511f91351f1ce00382210934c4de5af4417e64759ea41ecb94b3b4 \ir install/apply.sql
-\set file migrations/0009_run_lakeflow.sql \set sha256 b41423d4b0b3e0a5507cf30cc9b85f89767ec51b95fdfb2ea01a934cd5a61b14 \ir install/apply.sql
+\set file migrations/0009_run_lakeflow.sql \set sha256 c27884a686e95221a3254f35c130adf63a1ed850192c2f7ad3c164ed84b1cfbb \ir install/apply.sql
 \set file migrations/0010_find_traces.sql \set sha256 f6a7b86589c4cda3324d927ca87fdbd80ab40a93b0ec95a6339d96614582ecb4 \ir install/apply.sql
 \set file migrations/0011_read_bills.sql \set sha256 c75092c85d29e4acb7d93461c98bd0ae5f9a3de66650402897c865d76f5eb906 \ir install/apply.sql
 \set file migrations/0012_make_branches.sql \set sha256 c2ff9c644c4e2785ed145608bcb091efee52c7ac34c389a760119b40be4e4417 \ir install/apply.sql
@@ -25,8 +25,8 @@
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
 \set file functions/internal/_add_compute.sql \set sha256 ba03da7356cee0e5844e35fa4770a4296801351d58fc15e8fbb5ad9e98c67cf2 \ir install/apply.sql
 \set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
-\set file functions/internal/_admit.sql \set sha256 3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964 \ir install/apply.sql
-\set file functions/internal/_admit_principal.sql \set sha256 39c0c147b90ee0b199de175e1bf1aef16339974cb7d465aec5abc6a18f059c18 \ir install/apply.sql
+\set file functions/internal/_admit.sql \set sha256 d34f9aed36c79b26bedb63d93c833c63ec7eaecf672d88e7247d68e9f47e2aa8 \ir install/apply.sql
+\set file functions/internal/_admit_principal.sql \set sha256 5b2be31375184b7881a55339c83324f10eb1a7b335fd683cf9f43ebe8ee7a439 \ir install/apply.sql
 \set file functions/internal/_after_failure.sql \set sha256 19605e6982596b0563d60820e8ff95609b0ad4e04c8bf08f4cb6e6059a75a6a4 \ir install/apply.sql
 \set file functions/internal/_aged_order.sql \set sha256 8a853a50f497fdca6f6196e95453fa99235b88fdc79a5372eca3ad8a7f719bbc \ir install/apply.sql
 \set file functions/internal/_agent_gauges.sql \set sha256 2c82980485a0d9b4357200e39c122b991426e8aa111499d4edc30b5138a6b2eb \ir install/apply.sql
@@ -35,6 +35,7 @@
 \set file functions/internal/_agent_state.sql \set sha256 f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7 \ir install/apply.sql
 \set file functions/internal/_ahead_words.sql \set sha256 e26b2c777e025caf044e67e792bdca5a081d5fdff50d426a2eca0b097fe0a869 \ir install/apply.sql
 \set file functions/internal/_alias.sql \set sha256 f2419b6be995cd8650848189017bab528adee92726ce341ec9de0b0a6a46a88f \ir install/apply.sql
+\set file functions/internal/_ask_stop.sql \set sha256 35e9a415f3f96dda7b6b933ce12bcf3ed03f249ebb0481c33a04d78b5854c530 \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
 \set file functions/internal/_attempt_document.sql \set sha256 fcb8958019203b97edf880a154cabee46d8e68381b1ed5001bb266b28667bd03 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
@@ -134,6 +135,7 @@
 \set file functions/internal/_has_customer_caps.sql \set sha256 fa0f282b634a95a74c0c3df22688ce0d1173a7a8cb09657716043c0eca79e1bb \ir install/apply.sql
 \set file functions/internal/_has_in_flight.sql \set sha256 fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955 \ir install/apply.sql
 \set file functions/internal/_has_waiting.sql \set sha256 dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105 \ir install/apply.sql
+\set file functions/internal/_held_up_deadline.sql \set sha256 52c7c55434069c276ec178bbecb57927d02640630036fdefd77a63aeb8f16f71 \ir install/apply.sql
 \set file functions/internal/_here.sql \set sha256 49146f386fe9e810d5a4c2de5c1e72b6f22921411d431c432420e82547a9ad45 \ir install/apply.sql
 \set file functions/internal/_hindrance.sql \set sha256 a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f \ir install/apply.sql
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
@@ -245,6 +247,7 @@
 \set file functions/internal/_period_words.sql \set sha256 00f6d8841498d814bd39b2e9788b3673cbf02fc5ea2cc70a11c7b29ec133f74c \ir install/apply.sql
 \set file functions/internal/_pick.sql \set sha256 b59487d94e5c83f2195eefadcbbdadf7b6e2c9d511e8898699b44d53d6d4ef6a \ir install/apply.sql
 \set file functions/internal/_place_in_line.sql \set sha256 51274a8fdb8aa68f1c126574369d414b6cfecb3168d56bb436340273298c851f \ir install/apply.sql
+\set file functions/internal/_places.sql \set sha256 143cddb59d60bc006d54472d9bdbd6dafa5604e2a7a4275c9d23301e0a545719 \ir install/apply.sql
 \set file functions/internal/_points_of_slots.sql \set sha256 9ddec71dc21639ba7d9445c3bb66473ef25802fa7babcc36a4da61857c0c0a38 \ir install/apply.sql
 \set file functions/internal/_price_call.sql \set sha256 e5a913cf3464418c31f8040579d0e858610e7c2616426464ef8685431031ef7c \ir install/apply.sql
 \set file functions/internal/_priced.sql \set sha256 72425ba86d22ccd2c01df51ae08a770032d6243e4f50d641cdfbd2685aa70db2 \ir install/apply.sql
@@ -300,6 +303,7 @@
 \set file functions/internal/_set_budget.sql \set sha256 7a747f18bfedb79091f2ca55993e93161bea9733585e24c9c68b94c9ce088da4 \ir install/apply.sql
 \set file functions/internal/_set_shared.sql \set sha256 7ec23c60cb1a6ce082897216c3e72adf9bcf922f346220730447a1b2d59b5f5f \ir install/apply.sql
 \set file functions/internal/_settle.sql \set sha256 88ea2d33ba3998c88fe955bd8fd452d27e582414065af80548c761ab71c7950b \ir install/apply.sql
+\set file functions/internal/_settle_at.sql \set sha256 11697a88331925822648cadd21ca3714e0d3bfa1ecebc82d63de9c0ad64f3bdb \ir install/apply.sql
 \set file functions/internal/_settle_call.sql \set sha256 e706c930c38b6952a5fc98f6f341365d6c82080d3010e72f77acd8e75b4d4db9 \ir install/apply.sql
 \set file functions/internal/_share.sql \set sha256 d8a2f82ee92afaf5a013bb994b31744b770103d290a822edc86c3bf52e4116f8 \ir install/apply.sql
 \set file functions/internal/_share_trace.sql \set sha256 93fe50ca016b3fe024625c105d7593291d1b69b0dd35f039b4fb0a1af2951a2d \ir install/apply.sql
@@ -312,6 +316,7 @@
 \set file functions/internal/_starts_at.sql \set sha256 62cddb479ceef7cd950da3e39f7de72902d666c020ace18d1fdf52ea37daf0f4 \ir install/apply.sql
 \set file functions/internal/_step.sql \set sha256 16a7e308429f084df6b065a1ddeaec41b7ad52d3a92e687dc9b662ce9b6bdfcd \ir install/apply.sql
 \set file functions/internal/_still_asks.sql \set sha256 c5fee3a8d81e21b2dafa552fa646fbdb368ffd0195a7c69204c4637dbd99f9cb \ir install/apply.sql
+\set file functions/internal/_stop_wait.sql \set sha256 13665c8ab26f7549f5fefcbf1dff4b9a12a1e51763ccdd903255d462b4327bf5 \ir install/apply.sql
 \set file functions/internal/_strict_line.sql \set sha256 ca6d2a3ac1d37cd4fac5a0192071dc74d5da04d2d5c55416041f9134cdd1f179 \ir install/apply.sql
 \set file functions/internal/_submitted_batch.sql \set sha256 b69e5ed21e1cfb01611a79d2d714eb199a2b67f961824718a5b0c36d73def827 \ir install/apply.sql
 \set file functions/internal/_supplied_rooms.sql \set sha256 790dce3795d57d2d1a2fda5afa30608f0c79f6548e224461544a3448ef6829d9 \ir install/apply.sql
@@ -373,19 +378,20 @@
 \set file functions/submitter/submit_uploads.sql \set sha256 d9d6285ac5e0674256c8bc7fa533f2fb7d7e57106b40b79056da2ab6b867ed19 \ir install/apply.sql
 
 -- functions/worker
-\set file functions/worker/adopt.sql \set sha256 4020a054c4bb3024fe404786a7b45c30072cec8cbc0bddde3ee663a371912409 \ir install/apply.sql
+\set file functions/worker/adopt.sql \set sha256 e9b5cb6d0107f0371e0b609ba41b42f56df8ea2d96cf90a5d2e2a2b8b42a782d \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 20bc1effd78446190a5c1b26fd5a58cfc0c5bbf47143a65aa3231e1eb46b5008 \ir install/apply.sql
-\set file functions/worker/observe_launcher.sql \set sha256 5011a7d0a9b967acabfe59b8e02c178ccc09afd3137afa7cb0b6813b108dcd34 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 41255d02b3e7646142cbd6ce74fd850e707eff1136d5e3b8b12e24ae6bbe472e \ir install/apply.sql
+\set file functions/worker/observe_launcher.sql \set sha256 410150cf0c3312eb33db8cf82f17296400eb8948bb4091f6e65c3c62cd1a6e83 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 507744d86e61cfef8ad9e0cb63cacd0df84a8a1ad462293befd826029b20e121 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
-\set file functions/worker/recover_claims.sql \set sha256 d571c2f097180c55a06992a81144ac80ff34e595594320e39c282c491d52ffd7 \ir install/apply.sql
+\set file functions/worker/recover_claims.sql \set sha256 b566fbb6e4eb3140c8511a2de20574d842c173c048ab3ebac62b086954e4e317 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 bd298d744d00c8f11279f86e3338e905f5d27f686dc090c2a1cdbd1402fca4b3 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc \ir install/apply.sql
-\set file functions/worker/runs_to_cancel.sql \set sha256 e301d7c1759db2fd1e224f9db834d47d00758f8aa355d37e2e2341f8421b9a61 \ir install/apply.sql
+\set file functions/worker/runs_before.sql \set sha256 a688e57a96bc2541fe1579321e1612d422728ed16981c2374b97c9913f404009 \ir install/apply.sql
+\set file functions/worker/runs_to_cancel.sql \set sha256 fe488aadae9d71d1a8e8b4a017f6e6d69bf541a361409e25426222a63e57ea96 \ir install/apply.sql
 \set file functions/worker/sweep.sql \set sha256 9d34618aa4653a094517fabbbeb4979c57e431bb551d5488a0be721eb457fc02 \ir install/apply.sql
 
 -- functions/agent
-\set file functions/agent/begin_attempt.sql \set sha256 18dd6cc62f05b54820dc93ae01ce039802681e9132d6abdad05372ed3ecc9903 \ir install/apply.sql
+\set file functions/agent/begin_attempt.sql \set sha256 c3c07f0a32c79c22f030bbf131d0f4b8f099edfc3c7205cf0063468d9f15d7a6 \ir install/apply.sql
 \set file functions/agent/callback.sql \set sha256 3976b3b19df5538d0c61c0ce411a4405bae5ceee05766c6bb9f71132034b5f66 \ir install/apply.sql
 \set file functions/agent/complete.sql \set sha256 0ab8514fc796b59d6793bd842b00135abe0667d2e7dd4d7c52b12ae3bae32a02 \ir install/apply.sql
 \set file functions/agent/complete_many.sql \set sha256 11ff8fa50e76346648f74a98638451988b3b1e2841831e93fa0afeece2159f79 \ir install/apply.sql
@@ -475,6 +481,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 88250585cc94792b8475b37b10aa6e082b29bcb9e5955bfacc0182db89283280 \ir install/apply.sql
+\set file grants.sql \set sha256 fd25d93c103299f033a83b6e489a3a4a780bd71718b4be58564efed010ba749e \ir install/apply.sql
 
 \ir install/finish.sql

@@ -26,6 +26,7 @@
 --   new     functions/internal/_agent_state.sql
 --   new     functions/internal/_ahead_words.sql
 --   new     functions/internal/_alias.sql
+--   new     functions/internal/_ask_stop.sql
 --   new     functions/internal/_ask_wakeup.sql
 --   new     functions/internal/_attempt_document.sql
 --   new     functions/internal/_audit.sql
@@ -125,6 +126,7 @@
 --   new     functions/internal/_has_customer_caps.sql
 --   new     functions/internal/_has_in_flight.sql
 --   new     functions/internal/_has_waiting.sql
+--   new     functions/internal/_held_up_deadline.sql
 --   new     functions/internal/_here.sql
 --   new     functions/internal/_hindrance.sql
 --   new     functions/internal/_hindrance_words.sql
@@ -236,6 +238,7 @@
 --   new     functions/internal/_period_words.sql
 --   new     functions/internal/_pick.sql
 --   new     functions/internal/_place_in_line.sql
+--   new     functions/internal/_places.sql
 --   new     functions/internal/_points_of_slots.sql
 --   new     functions/internal/_price_call.sql
 --   new     functions/internal/_priced.sql
@@ -291,6 +294,7 @@
 --   new     functions/internal/_set_budget.sql
 --   new     functions/internal/_set_shared.sql
 --   new     functions/internal/_settle.sql
+--   new     functions/internal/_settle_at.sql
 --   new     functions/internal/_settle_call.sql
 --   new     functions/internal/_share.sql
 --   new     functions/internal/_share_trace.sql
@@ -303,6 +307,7 @@
 --   new     functions/internal/_starts_at.sql
 --   new     functions/internal/_step.sql
 --   new     functions/internal/_still_asks.sql
+--   new     functions/internal/_stop_wait.sql
 --   new     functions/internal/_strict_line.sql
 --   new     functions/internal/_submitted_batch.sql
 --   new     functions/internal/_supplied_rooms.sql
@@ -368,6 +373,7 @@
 --   new     functions/worker/recover_claims.sql
 --   new     functions/worker/release.sql
 --   new     functions/worker/renew_leases.sql
+--   new     functions/worker/runs_before.sql
 --   new     functions/worker/runs_to_cancel.sql
 --   new     functions/worker/sweep.sql
 --   new     functions/agent/begin_attempt.sql
@@ -2227,14 +2233,22 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
 -- What a Databricks workspace says about runs, launches and itself, and what follows from it.
 --
 -- requires  0007_act_and_announce
--- locks     run_outcomes, for a moment
+-- locks     run_outcomes, task_attempts and dispatchers, for a moment each
 -- rewrites  no table
 -- breaks    nothing
 -- revert    revert/0009_run_lakeflow.sql
 
 alter table forebay.run_outcomes add column is_held_up boolean not null default false;
 comment on column forebay.run_outcomes.is_held_up is
-'Nothing can begin at this moment: the deadline of an attempt without a run is put off.';
+'Nothing can begin at this moment: the deadline of an attempt that has not begun is put off.';
+
+alter table forebay.task_attempts add column job_id bigint, add column place text;
+comment on column forebay.task_attempts.job_id is 'The job of its agent at the claim: its run is one of this job.';
+comment on column forebay.task_attempts.place is
+'Where the launcher of its claim starts runs, as a workspace; null: not known. Only who is there asks for its run.';
+
+alter table forebay.dispatchers add column places jsonb not null default '{}';
+comment on column forebay.dispatchers.places is 'Where each of its launchers starts runs, by launcher.';
 
 create table forebay.launcher_faults (
     worker   text        not null,
@@ -2247,6 +2261,9 @@ create table forebay.launcher_faults (
 comment on table forebay.launcher_faults is
 'Which dispatcher cannot start runs with which launcher, and why. Shown, and nothing is decided by it.';
 comment on column forebay.launcher_faults.seen_at is 'When it was last seen: after two minutes it counts no more.';
+
+update forebay.run_outcomes as o set is_held_up = true
+where o.launcher = 'lakeflow' and o.life_cycle_state = 'QUEUED' and o.outcome = 'renew';
 
 -- Rows that an installation added itself stay as they are.
 insert into forebay.run_outcomes
@@ -2261,7 +2278,6 @@ values
 ('lakeflow', 'LAUNCH_FAILED', 'UNREACHABLE', '*', 'renew', false, false, true, 'the workspace does not answer'),
 ('lakeflow', 'LAUNCH_FAILED', '401', '*', 'renew', false, false, true, 'the workspace does not accept our credentials'),
 ('lakeflow', 'LAUNCH_FAILED', '429', '*', 'renew', false, false, true, 'the workspace takes no more requests now'),
-('lakeflow', 'LAUNCH_FAILED', '502', '*', 'renew', false, false, true, 'the workspace is not available'),
 ('lakeflow', 'LAUNCH_FAILED', '503', '*', 'renew', false, false, true, 'the workspace is not available'),
 ('lakeflow', 'LAUNCH_FAILED', '504', '*', 'renew', false, false, true, 'the workspace is not available'),
 ('lakeflow', 'LAUNCH_FAILED', '400', '*', 'retry', true, false, false, 'the workspace refuses this launch'),
@@ -2338,10 +2354,16 @@ begin
     if pg_catalog.to_regclass('forebay.launcher_faults') is null then
         raise exception 'expected forebay.launcher_faults to be there';
     end if;
+    if not exists (
+        select from forebay.run_outcomes as o
+        where o.launcher = 'lakeflow' and o.life_cycle_state = 'LAUNCH_FAILED' and o.result_state = '503' and o.is_held_up
+    ) then
+        raise exception 'expected a launch that a workspace cannot take to be held up';
+    end if;
 end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('migrations/0009_run_lakeflow.sql', 'versioned', 'b41423d4b0b3e0a5507cf30cc9b85f89767ec51b95fdfb2ea01a934cd5a61b14', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('migrations/0009_run_lakeflow.sql', 'versioned', 'c27884a686e95221a3254f35c130adf63a1ed850192c2f7ad3c164ed84b1cfbb', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2818,6 +2840,8 @@ as $function$
 --
 -- Returns  one row an attempt, in the order of p_line
 -- Writes   forebay.tasks, forebay.task_attempts, and what _pay and _take_turns do
+declare
+    v_place text := forebay._places(p_worker) ->> p_agent.launcher;
 begin
     perform forebay._pay(p_agent, p_line, p_now);
     if p_agent.is_fair_by_customer then
@@ -2843,13 +2867,14 @@ begin
         insert into forebay.task_attempts (
             attempt_id, task_id, agent, launcher, attempt_no, worker, launch_token, lease_expires_at, deadline_at,
             estimated_tokens, charged_tokens, started_at, customer, expected_input_tokens, expected_output_tokens,
-            expected_calls, expected_usd
+            expected_calls, expected_usd, job_id, place
         )
         select
             c.attempt_id, c.task_id, p_agent.agent, p_agent.launcher, c.attempt_no, p_worker,
             c.launch_token, p_now + least(p_agent.lease, p_agent.timeout), p_now + p_agent.timeout, c.tokens,
             case when p_agent.max_tpm is not null then (c.uses).input_tokens + (c.uses).output_tokens end, p_now, c.customer,
-            (c.uses).input_tokens, (c.uses).output_tokens, (c.uses).calls, (c.uses).usd
+            (c.uses).input_tokens, (c.uses).output_tokens, (c.uses).calls, (c.uses).usd,
+            p_agent.job_id, v_place
         from claimed as c
     )
     select
@@ -2863,7 +2888,7 @@ $function$;
 
 comment on function forebay._admit is 'Turn the tasks, which the caller has locked, into attempts, and pay for them.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_admit.sql', 'repeatable', '3b98d4c5fbfac3000344912502e6beac58c2476b66395bbdd1ce9375186ed964', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_admit.sql', 'repeatable', 'd34f9aed36c79b26bedb63d93c833c63ec7eaecf672d88e7247d68e9f47e2aa8', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -2882,7 +2907,7 @@ as $function$
 -- Whoever installed the schema calls it: its login was made through OAuth, and it may create roles and has the admin option on ours.
 --
 -- Returns    what was missing until now: the principal's own name if its login was, and the roles that it became a member of
--- Errors     22023  a name is empty, a kind or a role is unknown
+-- Errors     22023  a name is empty or too long, a kind or a role is unknown, the name is that of a role of ours, of one that cannot log in, or of a superuser
 --            42501  the login may not act as forebay_owner, or may not create roles
 --            58P01  there is no extension databricks_auth: this is no database of Lakebase
 declare
@@ -2896,8 +2921,11 @@ declare
     v_kind   constant text := case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end;
 begin
     perform forebay._require_owner();
-    if coalesce(p_name, '') = '' then
-        raise exception 'p_name must not be empty' using errcode = '22023';
+    if coalesce(p_name, '') = '' or octet_length(p_name) > 63 then
+        raise exception 'p_name must have 1 to 63 bytes' using errcode = '22023';
+    end if;
+    if p_name ~* '^(forebay|pg)_' or exists (select from pg_roles as r where r.rolname = p_name and (r.rolsuper or not r.rolcanlogin)) then
+        raise exception '% is no principal of the workspace, but a role of the database', p_name using errcode = '22023';
     end if;
     if p_kind is null or p_kind not in ('SERVICE_PRINCIPAL', 'USER', 'GROUP') then
         raise exception 'p_kind must be SERVICE_PRINCIPAL, USER or GROUP' using errcode = '22023';
@@ -2931,7 +2959,7 @@ $function$;
 comment on function forebay._admit_principal is
 'Give a principal of the workspace its login in this database of Lakebase, and make it a member of callers'' roles.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_admit_principal.sql', 'repeatable', '39c0c147b90ee0b199de175e1bf1aef16339974cb7d465aec5abc6a18f059c18', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_admit_principal.sql', 'repeatable', '5b2be31375184b7881a55339c83324f10eb1a7b335fd683cf9f43ebe8ee7a439', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3296,6 +3324,38 @@ comment on function forebay._alias is
 'The made-up name of a customer, person or worker: the same one each time, of nothing but chance. Null, '''' and made-up names stay.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_alias.sql', 'repeatable', 'f2419b6be995cd8650848189017bab528adee92726ce341ec9de0b0a6a46a88f', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_ask_stop.sql
+create or replace function forebay._ask_stop(p_attempt_ids bigint[], p_now timestamptz)
+    returns setof forebay.run_to_cancel
+    language sql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Note that the runs of these attempts, which the caller holds, are asked to end now, and hand them out.
+--
+-- Returns  one row a run, by attempt
+-- Writes   forebay.task_attempts.stop_asked_at
+with asked as (
+    update forebay.task_attempts as a
+    set stop_asked_at = p_now
+    where a.attempt_id = any(p_attempt_ids)
+    returning a.*
+)
+select a.attempt_id, a.task_id, a.agent, a.launcher, coalesce(a.job_id, g.job_id), a.run_id, a.launch_token
+from asked as a
+inner join forebay.agents as g on g.agent = a.agent
+order by a.attempt_id;
+$function$;
+
+comment on function forebay._ask_stop is
+'Note that the runs of these attempts, which the caller holds, are asked to end now, and hand them out.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_ask_stop.sql', 'repeatable', '35e9a415f3f96dda7b6b933ce12bcf3ed03f249ebb0481c33a04d78b5854c530', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7202,6 +7262,34 @@ $function$;
 comment on function forebay._has_waiting is 'Whether any task of the agent stands in line, those that are due by p_now and not woken yet included.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_has_waiting.sql', 'repeatable', 'dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_held_up_deadline.sql
+create or replace function forebay._held_up_deadline(
+    p_attempt forebay.task_attempts,
+    p_agent   forebay.agents,
+    p_now     timestamptz
+)
+    returns timestamptz
+    language sql
+    stable
+    security invoker
+as $function$
+-- The deadline of an attempt that cannot begin now: its whole timeout is still to come, but nothing waits for ever.
+--
+-- A minute at least, however short the timeout: a daemon may need so long for its next look.
+select greatest(
+    p_attempt.deadline_at,
+    least(p_now, p_attempt.started_at + forebay._exact(p_agent.max_deferral_time)) + greatest(p_agent.timeout, interval '1 minute')
+);
+$function$;
+
+comment on function forebay._held_up_deadline is
+'The deadline of an attempt that cannot begin now: its whole timeout is still to come, but nothing waits for ever.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_held_up_deadline.sql', 'repeatable', '52c7c55434069c276ec178bbecb57927d02640630036fdefd77a63aeb8f16f71', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -11176,6 +11264,25 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_places.sql
+create or replace function forebay._places(p_worker text)
+    returns jsonb
+    language sql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Where p_worker starts runs, by launcher, as it said to observe_launcher; {} if it did not.
+select coalesce((select d.places from forebay.dispatchers as d where d.worker = p_worker), '{}');
+$function$;
+
+comment on function forebay._places is 'Where p_worker starts runs, by launcher, as it said to observe_launcher; {} if it did not.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_places.sql', 'repeatable', '143cddb59d60bc006d54472d9bdbd6dafa5604e2a7a4275c9d23301e0a545719', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_points_of_slots.sql
 create or replace function forebay._points_of_slots(
     p_slots     forebay.time_slots[],
@@ -13323,6 +13430,48 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_settle_at.sql
+create or replace function forebay._settle_at(p_worker text, p_launcher text, p_place text)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Note where p_worker starts runs with a launcher, and let go of its attempts that run elsewhere.
+--
+-- Writes  forebay.dispatchers.places, forebay.task_attempts.lease_expires_at
+-- Locks   the attempts, by id
+-- Errors  22023  p_place is empty or too long
+declare
+    v_now timestamptz;
+begin
+    if char_length(p_place) not between 1 and 500 then
+        raise exception 'p_place must have 1 to 500 characters' using errcode = '22023';
+    end if;
+    insert into forebay.dispatchers as d (worker, first_seen_at, places)
+    values (p_worker, forebay._now(), jsonb_build_object(p_launcher, p_place))
+    on conflict (worker) do update set places = d.places || excluded.places;
+
+    perform 1 from forebay.task_attempts as a
+    where a.finished_at is null and a.worker = p_worker and a.launcher = p_launcher and a.place <> p_place
+    order by a.attempt_id
+    for no key update;
+    v_now := forebay._now();
+    update forebay.task_attempts as a
+    set lease_expires_at = least(a.lease_expires_at, v_now)
+    where a.finished_at is null and a.worker = p_worker and a.launcher = p_launcher and a.place <> p_place;
+end;
+$function$;
+
+comment on function forebay._settle_at is
+'Note where p_worker starts runs with a launcher, and let go of its attempts that run elsewhere.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_settle_at.sql', 'repeatable', '11697a88331925822648cadd21ca3714e0d3bfa1ecebc82d63de9c0ad64f3bdb', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_settle_call.sql
 create or replace function forebay._settle_call(
     p_attempt forebay.task_attempts,
@@ -13782,6 +13931,25 @@ $function$;
 comment on function forebay._still_asks is 'Whether a call that was told to wait until then has its place in line still: for 5 s more, in which it asks again.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_still_asks.sql', 'repeatable', 'c5fee3a8d81e21b2dafa552fa646fbdb368ffd0195a7c69204c4637dbd99f9cb', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_stop_wait.sql
+create or replace function forebay._stop_wait(p_attempt forebay.task_attempts)
+    returns interval
+    language sql
+    immutable
+    security invoker
+as $function$
+-- How long after the last time the end of an attempt's run is asked for again: a tenth of how long it was in vain already.
+select least(greatest((p_attempt.stop_asked_at - p_attempt.finished_at) / 10, interval '10 seconds'), interval '10 minutes');
+$function$;
+
+comment on function forebay._stop_wait is
+'How long after the last time the end of an attempt''s run is asked for again: a tenth of how long it was in vain already.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_stop_wait.sql', 'repeatable', '13665c8ab26f7549f5fefcbf1dff4b9a12a1e51763ccdd903255d462b4327bf5', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15893,7 +16061,7 @@ create or replace function forebay.adopt(p_worker text, p_launchers text[], p_li
 as $function$
 -- Take over attempts whose driver let the lease run out while their run may live on outside of it.
 --
--- Attempt and launch token stay. Without a run id: launch again with the same token, and get the same run. With one: ask
+-- Attempt and launch token stay. What runs where p_worker has no launcher, as it said, is left to whoever has. Without a run id: launch again with the same token, and get the same run. With one: ask
 -- its state and pass it to observe_run.
 --
 -- Returns    one row an attempt, by id; of more than p_limit those that expired first
@@ -15907,6 +16075,7 @@ declare
     v_tasks     bigint[];
     v_attempts  bigint[];
     v_now       timestamptz;
+    v_places    jsonb := forebay._places(p_worker);
 begin
     perform forebay._require_worker(p_worker);
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
@@ -15922,6 +16091,7 @@ begin
         from forebay.tasks as t
         inner join forebay.task_attempts as a on a.task_id = t.task_id and a.attempt_id = t.attempt_id
         where a.finished_at is null and a.launcher = any(v_launchers) and forebay._is_external(a.launcher)
+            and coalesce(a.place = v_places ->> a.launcher, true)
             and a.lease_expires_at <= v_now and a.deadline_at > v_now
         order by a.lease_expires_at, t.task_id
         limit p_limit
@@ -15942,7 +16112,7 @@ begin
         set worker = p_worker, lease_expires_at = least(v_now + g.lease, a.deadline_at)
         from forebay.agents as g
         where a.attempt_id = any(v_attempts) and g.agent = a.agent
-        returning a.*, g.job_id, g.entry_point
+        returning a.*, coalesce(a.job_id, g.job_id) as job, g.entry_point
     ), marked as (
         update forebay.tasks as t set locked_by = p_worker
         from adopted as a
@@ -15950,7 +16120,7 @@ begin
         returning t.*
     )
     select
-        a.task_id, a.attempt_id, a.attempt_no, a.agent, a.launcher, a.job_id, a.entry_point, t.payload,
+        a.task_id, a.attempt_id, a.attempt_no, a.agent, a.launcher, a.job, a.entry_point, t.payload,
         t.priority::integer, t.batch_id, t.customer, a.estimated_tokens, a.launch_token, a.lease_expires_at, a.deadline_at,
         a.run_id
     from adopted as a
@@ -15961,7 +16131,7 @@ $function$;
 
 comment on function forebay.adopt is 'Take over attempts whose driver let the lease run out while their run may live on outside of it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/adopt.sql', 'repeatable', '4020a054c4bb3024fe404786a7b45c30072cec8cbc0bddde3ee663a371912409', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/adopt.sql', 'repeatable', 'e9b5cb6d0107f0371e0b609ba41b42f56df8ea2d96cf90a5d2e2a2b8b42a782d', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16076,7 +16246,12 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new functions/worker/observe_launcher.sql
-create or replace function forebay.observe_launcher(p_worker text, p_launcher text, p_fault text default null)
+create or replace function forebay.observe_launcher(
+    p_worker   text,
+    p_launcher text,
+    p_fault    text default null,
+    p_place    text default null
+)
     returns void
     language plpgsql
     volatile
@@ -16085,10 +16260,12 @@ create or replace function forebay.observe_launcher(p_worker text, p_launcher te
 as $function$
 -- Note why p_worker cannot start runs with a launcher at this moment, for explain_task and health; null: it can.
 --
--- A fault is to be told again within two minutes, else it counts no more.
+-- A fault is to be told again within two minutes, else it counts no more. p_place names where its runs are, as a workspace:
+-- p_worker then keeps to attempts of there; what it adopted before it knew is let go of. Null leaves that as it is.
 --
--- Writes     forebay.launcher_faults
--- Errors     22023  p_worker is no name, p_launcher is none, or p_fault is empty
+-- Writes     forebay.launcher_faults, forebay.dispatchers.places, forebay.task_attempts.lease_expires_at
+-- Locks      the attempts that are let go of, by id
+-- Errors     22023  p_worker is no name, p_launcher is none, p_fault is empty, or p_place is empty or too long
 -- Called by  forebay_worker
 declare
     v_now timestamptz := forebay._now();
@@ -16098,6 +16275,9 @@ begin
         raise exception 'p_launcher must not be null, and p_fault not empty' using errcode = '22023';
     end if;
     perform forebay._require_launchers(array[p_launcher]);
+    if p_place is not null then
+        perform forebay._settle_at(p_worker, p_launcher, p_place);
+    end if;
     if p_fault is null then
         delete from forebay.launcher_faults as f where f.worker = p_worker and f.launcher = p_launcher;
         return;
@@ -16114,7 +16294,7 @@ $function$;
 
 comment on function forebay.observe_launcher is 'Note why p_worker cannot start runs with a launcher at this moment, for explain_task and health; null: it can.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/observe_launcher.sql', 'repeatable', '5011a7d0a9b967acabfe59b8e02c178ccc09afd3137afa7cb0b6813b108dcd34', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/observe_launcher.sql', 'repeatable', '410150cf0c3312eb33db8cf82f17296400eb8948bb4091f6e65c3c62cd1a6e83', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16132,8 +16312,8 @@ as $function$
 -- p_run is an object with life_cycle_state (required), result_state, termination_code and message. An unknown state
 -- renews, until the attempt's deadline. A run that ended waits the report grace for its report, counted from when it was
 -- first seen ended. A launch that failed is told in the same way (LAUNCH_FAILED), and a look at a run that did (POLL_FAILED):
--- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. While nothing can begin the
--- deadline of an attempt without a run is put off. An agent may be paused while the run goes on: its lease is renewed.
+-- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. While nothing can begin, or
+-- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. An agent may be paused while the run goes on: its lease is renewed.
 --
 -- Returns    renew, requeue, retry, fail or pause_agent: what was done; none when the attempt had ended before
 -- Writes     forebay.task_attempts, forebay.tasks, forebay.agents
@@ -16160,7 +16340,7 @@ begin
     v_attempt := forebay._get_attempt(p_attempt_id);
     v_outcome := forebay._run_outcome(v_attempt.launcher, p_run);
     v_agent := forebay._get_agent(v_attempt.agent);
-    if v_outcome.outcome = 'pause_agent' and v_agent.paused_until is distinct from 'infinity' then
+    if v_outcome.outcome = 'pause_agent' and v_attempt.finished_at is null and v_agent.paused_until is distinct from 'infinity' then
         perform forebay._pause(
             v_attempt.agent, 'infinity', v_outcome.note || ' (' || forebay._run_words(p_run) || ')', 'observe_run'
         );
@@ -16174,8 +16354,9 @@ begin
         run_ended_at = case when v_outcome.is_ended then coalesce(a.run_ended_at, v_now) end,
         is_stop_pending = a.is_stop_pending and not v_outcome.is_ended,
         deadline_at = case
-            when v_outcome.is_held_up and a.run_id is null and a.finished_at is null and a.deadline_at > v_now
-                then greatest(a.deadline_at, v_now + v_agent.timeout)
+            when v_outcome.is_held_up and a.finished_at is null and a.deadline_at > v_now
+                and (a.run_id is null or p_run ->> 'life_cycle_state' <> 'LAUNCH_FAILED')
+                then forebay._held_up_deadline(a, v_agent, v_now)
             else a.deadline_at
         end
     where a.attempt_id = p_attempt_id
@@ -16200,7 +16381,7 @@ $function$;
 
 comment on function forebay.observe_run is 'Take in what the launcher saw of an attempt''s run, and let the table run_outcomes say what follows.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/observe_run.sql', 'repeatable', '41255d02b3e7646142cbd6ce74fd850e707eff1136d5e3b8b12e24ae6bbe472e', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/observe_run.sql', 'repeatable', '507744d86e61cfef8ad9e0cb63cacd0df84a8a1ad462293befd826029b20e121', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16284,7 +16465,7 @@ begin
 
     return query
     select
-        t.task_id, a.attempt_id, a.attempt_no, a.agent, a.launcher, g.job_id, g.entry_point, t.payload,
+        t.task_id, a.attempt_id, a.attempt_no, a.agent, a.launcher, coalesce(a.job_id, g.job_id), g.entry_point, t.payload,
         t.priority::integer, t.batch_id, t.customer, a.estimated_tokens, a.launch_token, a.lease_expires_at, a.deadline_at
     from forebay.task_attempts as a
     inner join forebay.tasks as t on t.task_id = a.task_id and t.attempt_id = a.attempt_id
@@ -16298,7 +16479,7 @@ $function$;
 
 comment on function forebay.recover_claims is 'Answer once more what dequeue gave p_worker within p_within and it does not know of: the answer was lost with its line.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/recover_claims.sql', 'repeatable', 'd571c2f097180c55a06992a81144ac80ff34e595594320e39c282c491d52ffd7', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/recover_claims.sql', 'repeatable', 'b566fbb6e4eb3140c8511a2de20574d842c173c048ab3ebac62b086954e4e317', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16430,6 +16611,55 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/worker/runs_before.sql
+create or replace function forebay.runs_before(p_worker text, p_attempt_ids bigint[])
+    returns setof forebay.run_to_cancel
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- List the runs of earlier attempts of the same tasks that were not seen to end yet: to be cancelled before a new launch.
+--
+-- Whoever took them from runs_to_cancel a moment ago may have died before it asked for their end, so they are named again.
+-- Runs elsewhere, and those in a copy that nobody has opened, are not.
+--
+-- Returns    one row a run, by attempt; run_id null: not recorded
+-- Writes     forebay.task_attempts.stop_asked_at
+-- Locks      the earlier attempts, by id
+-- Errors     22023  p_worker is no name, or p_attempt_ids is null
+-- Called by  forebay_worker
+declare
+    v_ids      bigint[] := forebay._require_ids(p_attempt_ids, 'p_attempt_ids');
+    v_places   jsonb := forebay._places(p_worker);
+    v_attempts bigint[];
+begin
+    perform forebay._require_worker(p_worker);
+    if not forebay._may_dispatch() then
+        return;
+    end if;
+    select array_agg(former.attempt_id) into v_attempts from (
+        select a.attempt_id
+        from forebay.task_attempts as n
+        inner join forebay.task_attempts as a on a.task_id = n.task_id and a.attempt_no < n.attempt_no
+        where n.attempt_id = any(v_ids) and a.is_stop_pending and forebay._is_external(a.launcher)
+            and coalesce(a.place = v_places ->> a.launcher, true)
+            and (a.run_id is not null or a.job_id is not null)
+        order by a.attempt_id
+        for no key update of a
+    ) as former;
+    return query select * from forebay._ask_stop(v_attempts, forebay._now());
+end;
+$function$;
+
+comment on function forebay.runs_before is
+'List the runs of earlier attempts of the same tasks that were not seen to end yet: to be cancelled before a new launch.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/worker/runs_before.sql', 'repeatable', 'a688e57a96bc2541fe1579321e1612d422728ed16981c2374b97c9913f404009', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/worker/runs_to_cancel.sql
 create or replace function forebay.runs_to_cancel(p_worker text, p_limit integer default 100)
     returns setof forebay.run_to_cancel
@@ -16440,43 +16670,48 @@ create or replace function forebay.runs_to_cancel(p_worker text, p_limit integer
 as $function$
 -- List runs outside the driver whose attempt was ended from outside, and that were not seen to end yet.
 --
--- A run is handed out at most once in ten seconds, to whoever asks first, until observe_run or a report shows its end.
--- In a copy that nobody has opened it names none: they are the original's.
+-- A run is handed out at most once in ten seconds, to whoever asks first, until observe_run or a report shows its end; one
+-- that does not end for long, more seldom, up to once in ten minutes. Those asked least recently come first. One that nobody
+-- recorded is handed out without an id, for a day, once the lease is over: a launch with the same token finds it.
+-- What runs where p_worker has no launcher is not named. In a copy that nobody has opened it names none: they are the
+-- original's.
 --
--- Returns    one row a run
+-- Returns    one row a run, by attempt; run_id null: not recorded
 -- Writes     forebay.task_attempts.stop_asked_at
 -- Locks      the attempts, skipping what somebody else holds
 -- Errors     22023  p_worker or p_limit is wrong
 -- Called by  forebay_worker
 declare
-    v_now timestamptz := forebay._now();
+    v_now      timestamptz := forebay._now();
+    v_places   jsonb := forebay._places(p_worker);
+    v_attempts bigint[];
 begin
     perform forebay._require_worker(p_worker);
     perform forebay._require_between(p_limit, 'p_limit', 1, 10000);
     if not forebay._may_dispatch() then
         return;
     end if;
-    return query
-    with due as (
+    select array_agg(due.attempt_id) into v_attempts from (
         select a.attempt_id
         from forebay.task_attempts as a
-        where a.is_stop_pending and forebay._is_external(a.launcher) and a.run_id is not null
-            and (a.stop_asked_at is null or a.stop_asked_at <= v_now - interval '10 seconds')
-        order by a.attempt_id
+        where a.is_stop_pending and forebay._is_external(a.launcher)
+            and coalesce(a.place = v_places ->> a.launcher, true)
+            and (
+                a.run_id is not null
+                or a.job_id is not null and a.lease_expires_at <= v_now and a.finished_at > v_now - interval '1 day'
+            )
+            and (a.stop_asked_at is null or a.stop_asked_at <= v_now - forebay._stop_wait(a))
+        order by a.stop_asked_at nulls first, a.attempt_id
         limit p_limit
         for no key update skip locked
-    )
-    update forebay.task_attempts as a
-    set stop_asked_at = v_now
-    from due, forebay.agents as g
-    where a.attempt_id = due.attempt_id and g.agent = a.agent
-    returning a.attempt_id, a.task_id, a.agent, a.launcher, g.job_id, a.run_id, a.launch_token;
+    ) as due;
+    return query select * from forebay._ask_stop(v_attempts, v_now);
 end;
 $function$;
 
 comment on function forebay.runs_to_cancel is 'List runs outside the driver whose attempt was ended from outside, and that were not seen to end yet.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/runs_to_cancel.sql', 'repeatable', 'e301d7c1759db2fd1e224f9db834d47d00758f8aa355d37e2e2341f8421b9a61', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/runs_to_cancel.sql', 'repeatable', 'fe488aadae9d71d1a8e8b4a017f6e6d69bf541a361409e25426222a63e57ea96', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16593,8 +16828,8 @@ begin
     end if;
 
     select
-        t.task_id, v_attempt.attempt_id, v_attempt.attempt_no, v_attempt.agent, v_attempt.launcher, g.job_id, g.entry_point,
-        t.payload, t.priority::integer, t.batch_id, t.customer, v_attempt.estimated_tokens, v_attempt.launch_token,
+        t.task_id, v_attempt.attempt_id, v_attempt.attempt_no, v_attempt.agent, v_attempt.launcher,
+        coalesce(v_attempt.job_id, g.job_id), g.entry_point, t.payload, t.priority::integer, t.batch_id, t.customer, v_attempt.estimated_tokens, v_attempt.launch_token,
         v_attempt.lease_expires_at, v_attempt.deadline_at
     into v_begun
     from forebay.tasks as t
@@ -16606,7 +16841,7 @@ $function$;
 
 comment on function forebay.begin_attempt is 'Fetch the work of an attempt, as the run that was launched for it: dequeue''s row, for who knows the launch token.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/agent/begin_attempt.sql', 'repeatable', '18dd6cc62f05b54820dc93ae01ce039802681e9132d6abdad05372ed3ecc9903', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/agent/begin_attempt.sql', 'repeatable', 'c3c07f0a32c79c22f030bbf131d0f4b8f099edfc3c7205cf0063468d9f15d7a6', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -20698,7 +20933,8 @@ to forebay_submitter;
 -- worker: claims, keeps leases, launches runs
 grant execute on function
 forebay.dequeue, forebay.recover_claims, forebay.record_run, forebay.renew_leases, forebay.release,
-forebay.adopt, forebay.observe_run, forebay.observe_launcher, forebay.runs_to_cancel, forebay.sweep
+forebay.adopt, forebay.observe_run, forebay.observe_launcher, forebay.runs_to_cancel,
+forebay.runs_before, forebay.sweep
 to forebay_worker;
 
 -- agent: fetches its work, asks before a call, and reports what became of an attempt
@@ -20760,7 +20996,7 @@ begin
 end;
 $types$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('grants.sql', 'repeatable', '88250585cc94792b8475b37b10aa6e082b29bcb9e5955bfacc0182db89283280', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('grants.sql', 'repeatable', 'fd25d93c103299f033a83b6e489a3a4a780bd71718b4be58564efed010ba749e', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
