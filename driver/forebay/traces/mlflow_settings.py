@@ -21,6 +21,8 @@ that several installations share."""
 BOUNDS = {
     "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2",
+    "MLFLOW_DATABRICKS_ENDPOINT_HTTP_RETRY_TIMEOUT": "20",  # where a workspace is, 500 by default
+    "MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT": "20",
     "MLFLOW_GET_TRACE_OTEL_RETRY_TIMEOUT_SECONDS": "0",  # what is not there is looked for later
     "MLFLOW_MODEL_CATALOG_URI": "",  # else it asks github.com for prices, in the middle of a span
 }

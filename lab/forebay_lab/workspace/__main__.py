@@ -23,7 +23,6 @@ from forebay_lab.workspace.deployed import (
     Deployed,
     deployed,
 )
-from forebay_lab.workspace.experiments import traces
 
 ORCHESTRATOR_APP = "forebay-orchestrator-dev"
 
@@ -68,7 +67,7 @@ def variables(here: Deployed, folder: Path) -> dict[str, str]:
         "FOREBAY_HOME": str(folder / "home"),
         "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
         "FOREBAY_BILLING_TAG": "project=forebay-dev",
-        **traces(EXPERIMENT, folder),
+        "FOREBAY_MLFLOW_EXPERIMENT": EXPERIMENT,
         "JOB": str(here.job.job_id),
         "MODEL": MODEL,
         "ORCHESTRATOR_URL": here.apps[ORCHESTRATOR_APP].url,

@@ -25,7 +25,7 @@ from forebay_lab.workspace.ai_functions import AiFunctions
 from forebay_lab.workspace.apps import App, Apps
 from forebay_lab.workspace.billing import Billing
 from forebay_lab.workspace.branches import Branches
-from forebay_lab.workspace.experiments import Experiments, traces
+from forebay_lab.workspace.experiments import Experiments
 from forebay_lab.workspace.files import Files
 from forebay_lab.workspace.jobs import Job, JobRun, Jobs, command
 from forebay_lab.workspace.permissions import Permissions
@@ -34,6 +34,7 @@ from forebay_lab.workspace.runs import Work
 from forebay_lab.workspace.secrets import Secrets
 from forebay_lab.workspace.serving import Serving
 from forebay_lab.workspace.statements import Statements
+from forebay_lab.workspace.traces import Traces
 
 DEPLOYER = "00000000-0000-4000-8000-000000000001"
 ORCHESTRATOR = "00000000-0000-4000-8000-000000000002"
@@ -178,7 +179,7 @@ def deployed(
     secrets, jobs, known = Secrets(workspace), Jobs(workspace), Apps(workspace)
     experiments = Experiments(workspace)
     areas = (postgres, files, statements, serving, secrets, jobs, known, experiments)
-    for area in (*areas, Permissions(workspace)):
+    for area in (*areas, Traces(experiments), Permissions(workspace)):
         workspace.add(area)
     endpoint = postgres.add_project(PROJECT)
     where = conninfo_to_dict(superuser)
@@ -231,7 +232,7 @@ def deployed(
         )
         _let_in(here)
         job.settings.update(_settings(here))
-        job.work = _work(here, folder)
+        job.work = _work(here)
         if has_bill:
             job.work = billing.billed(job.work, WAREHOUSE)
         yield here
@@ -283,17 +284,13 @@ def _settings(here: Deployed) -> dict[str, object]:
     }
 
 
-def _work(here: Deployed, folder: Path) -> Work:
+def _work(here: Deployed) -> Work:
     """Return what a run does: the job's program in a process, with nothing of ours around it."""
-    kept = traces(EXPERIMENT, folder)
 
     def work(run: JobRun) -> None:
         settings = here.job_settings()
-        settings["FOREBAY_MLFLOW_EXPERIMENT"] = kept.get("FOREBAY_MLFLOW_EXPERIMENT", "")
         ours = {n: "" for n in os.environ if n.startswith(("FOREBAY_", "DATABRICKS_", "MLFLOW_"))}
-        environment = ours | here.login(AGENT)
-        if kept:
-            environment["MLFLOW_TRACKING_URI"] = kept["MLFLOW_TRACKING_URI"]
+        environment = ours | here.login(AGENT) | {"MLFLOW_TRACKING_URI": "databricks"}
         arguments = [f"--{name}={value}" for name, value in settings.items()]
         command([sys.executable, "-m", "forebay_agents.job", *arguments], environment)(run)
 

@@ -1,16 +1,13 @@
-"""Experiments of MLflow by their names: that they are there, and who may write to them.
-
-Simulated: no traces are kept here.
-"""
+"""Experiments of MLflow by their names: that they are there, and who may write to them."""
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
 from typing import Any
 
 from forebay_lab.workspace.routing import ApiError, Area, Request, route
 from forebay_lab.workspace.server import Workspace
+
+LEVELS = {"CAN_READ": "View", "CAN_EDIT": "Edit"}
 
 
 class Experiments(Area):
@@ -25,31 +22,33 @@ class Experiments(Area):
         self._ids[name] = str(len(self._ids) + 1)
         return self._ids[name]
 
+    def require(self, request: Request, experiment_id: str, level: str) -> None:
+        """Refuse, with ApiError, who has not this level on the experiment."""
+        if experiment_id not in self._ids.values():
+            message = f"No Experiment with id={experiment_id} exists"
+            raise ApiError(404, "RESOURCE_DOES_NOT_EXIST", message)
+        thing = f"experiments/{experiment_id}"
+        if not self._workspace.access.may(request.principal, thing, level):
+            who = request.principal.name if request.principal else "nobody"
+            message = (
+                f"{who} does not have {LEVELS[level]} permission on experiment {experiment_id}."
+            )
+            raise ApiError(403, "PERMISSION_DENIED", message)
+
     @route("GET", "/api/2.0/mlflow/experiments/get-by-name")
     def get_by_name(self, request: Request) -> dict[str, Any]:
         name = request.query.get("experiment_name", "")
         if name not in self._ids:
             message = f"Node {name} does not exist."
             raise ApiError(404, "RESOURCE_DOES_NOT_EXIST", message)
-        thing = f"experiments/{self._ids[name]}"
-        if not self._workspace.access.may(request.principal, thing, "CAN_READ"):
-            who = request.principal.name if request.principal else "nobody"
-            raise ApiError(403, "PERMISSION_DENIED", f"{who} does not have View on {name}.")
-        return {
-            "experiment": {
-                "experiment_id": self._ids[name],
-                "name": name,
-                "lifecycle_stage": "active",
-            }
-        }
+        return self._told(request, self._ids[name])
 
+    @route("GET", "/api/2.0/mlflow/experiments/get")
+    def get(self, request: Request) -> dict[str, Any]:
+        return self._told(request, request.query.get("experiment_id", ""))
 
-def traces(experiment: str, folder: Path) -> dict[str, str]:
-    """Return the settings by which traces are kept in a file and read, if MLflow can do that here.
-
-    It needs sqlalchemy, which mlflow-skinny does not bring.
-    """
-    if importlib.util.find_spec("sqlalchemy") is None:
-        return {}
-    store = f"sqlite:///{folder / 'traces.db'}"
-    return {"MLFLOW_TRACKING_URI": store, "FOREBAY_MLFLOW_EXPERIMENT": experiment}
+    def _told(self, request: Request, experiment_id: str) -> dict[str, Any]:
+        self.require(request, experiment_id, "CAN_READ")
+        (name,) = (name for name, one in self._ids.items() if one == experiment_id)
+        told = {"experiment_id": experiment_id, "name": name, "lifecycle_stage": "active"}
+        return {"experiment": told}

@@ -139,14 +139,16 @@ def command(
     """Return work that runs a program here, given the run's id and parameters as its options.
 
     Its output is what `get-output` shows, another exit code than 0 fails the run. When the run is
-    cancelled the program gets SIGTERM, and SIGKILL `patience` seconds later.
+    cancelled the program gets SIGTERM, and SIGKILL `patience` seconds later. A variable that is
+    empty in `environment` is unset.
     """
+    given = environment or {}
 
     def work(run: JobRun) -> None:
         named = {"run_id": str(run.run_id)} | run.parameters
         with subprocess.Popen(
             [*arguments, *(f"--{name}={value}" for name, value in named.items())],
-            env=os.environ | (environment or {}),
+            env={n: v for n, v in (os.environ | given).items() if v or n not in given},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
