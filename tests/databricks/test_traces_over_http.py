@@ -23,8 +23,10 @@ from forebay.calls import agent as report
 from forebay.calls import operator, submitter, viewer, worker
 from forebay.databricks.bootstrap import Principal as Admitted
 from forebay.databricks.bootstrap import admit
+from forebay.errors import TracesError
 from forebay.pool import Database
 from forebay.rows import ClaimedAttempt
+from forebay.traces import mlflow_store
 from forebay.traces.mlflow_settings import launch_key
 from forebay.traces.mlflow_store import MlflowTraces
 from forebay_agents.tracing import Trace
@@ -192,6 +194,24 @@ def test_no_request_to_a_workspace_takes_long(seen: Seen, workspace: Workspace) 
     assert MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT.get() == 20
 
 
+def test_a_storage_that_hangs_holds_up_no_harvest_for_ever(
+    seen: Seen, workspace: Workspace, traces: Traces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MLflow itself would wait without a bound; the attempt is looked for again."""
+    hang = workspace.faults.add(Fault("hang", on="GET /trace-storage", seconds=60, times=None))
+    work = seen.claim()
+    trace(work)
+    seen.complete(work)
+    with monkeypatch.context() as short:
+        short.setattr(mlflow_store, "READ_SECONDS", 0.3)
+        with pytest.raises(TracesError, match="not read within"):
+            seen.read()
+    workspace.faults.remove(hang)
+    seen.clock.advance(timedelta(minutes=2))
+    assert dict(seen.read().states) == {"found": 1}
+    assert seen.used(work) == USED
+
+
 def test_who_may_not_write_is_refused(seen: Seen, workspace: Workspace, traces: Traces) -> None:
     """CAN_READ reads and searches; it neither sends a trace nor tags one."""
     work = seen.claim()
@@ -233,10 +253,10 @@ def here(
             upstreams={ORCHESTRATOR_APP: receiver.url.removesuffix("/hook")},
         ) as deployed,
     ):
-        become(monkeypatch, variables(deployed, tmp_path))
-        monkeypatch.setenv("MLFLOW_TRACKING_URI", "databricks")
-        admit(Database(deployed.url), [Admitted("agent", AGENT)])
         before = mlflow.get_tracking_uri()
+        become(monkeypatch, variables(deployed, tmp_path))
+        monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+        admit(Database(deployed.url), [Admitted("agent", AGENT)])
         yield deployed
         mlflow.set_tracking_uri(before)
 

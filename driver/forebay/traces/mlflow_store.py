@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import mlflow
 from mlflow import MlflowClient
@@ -34,6 +36,7 @@ from forebay.traces.spans import (
 
 PAGE = 20
 MOST_TRACES = 100  # of one attempt that are read
+READ_SECONDS = 60.0  # that one of them may take
 SLACK = timedelta(days=1)  # by which clocks may differ, and a trace may begin before its attempt
 GONE = ("RESOURCE_DOES_NOT_EXIST", "NOT_FOUND", "ENDPOINT_NOT_FOUND")
 UNREADABLE = ("BAD_REQUEST", "INVALID_PARAMETER_VALUE", "INVALID_STATE")  # also: without spans yet
@@ -41,10 +44,12 @@ ENDED = ("OK", "ERROR")
 READ = (USAGE, COST, MODEL, PROVIDER, FORMAT, OWN_COST, OWN_CALL, PAGES)
 TRACE_ID = re.compile(r"tr-[0-9a-f]{1,64}|trace:/[\w.]{1,300}/[0-9a-f]{1,64}")
 
+T = TypeVar("T")
+
 
 @dataclass(slots=True)
 class MlflowTraces:
-    """The traces of one experiment. Every request ends some time: see `bound_mlflow`."""
+    """The traces of one experiment. Every request ends some time: `bound_mlflow`, `_in_time`."""
 
     client: MlflowClient
     experiment: str
@@ -111,7 +116,7 @@ class MlflowTraces:
     def _read(self, trace_id: str, launch_key: str) -> FoundTrace | None:
         """Return a trace with its spans; None where it is gone, or another attempt's."""
         try:
-            trace = self.client.get_trace(trace_id, display=False)
+            trace = _in_time(lambda: self.client.get_trace(trace_id, display=False))
             if trace.info.tags.get(LAUNCH_KEY, launch_key) != launch_key:
                 return None
             spans = [_seen(span) for span in trace.data.spans]  # which MLflow reads only now
@@ -128,6 +133,24 @@ class MlflowTraces:
         has_ended = str(getattr(trace.info.state, "value", trace.info.state)) in ENDED
         is_whole = has_ended and bool(spans) and all(span.ended is not None for span in spans)
         return FoundTrace(trace_id, spans, is_whole)
+
+
+def _in_time(ask: Callable[[], T]) -> T:
+    """Return what is asked for: MLflow itself waits for the storage of spans without a bound."""
+    told: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            told.set_result(ask())
+        except BaseException as error:
+            told.set_exception(error)
+
+    thread = threading.Thread(target=work, name="trace reader", daemon=True)
+    thread.start()
+    thread.join(READ_SECONDS)
+    if not told.done():
+        raise TracesError(f"A trace was not read within {READ_SECONDS:g} s.")
+    return told.result()
 
 
 @contextmanager
