@@ -123,7 +123,10 @@ class TracedAttempt(RunningAttempt):
         super().__init__(document, stop.was_received)
         self._trace = trace
 
-    def usage(self, call: Mapping[str, Any]) -> None:
+    def usage(self, call: Mapping[str, Any], attempt_id: int | None = None) -> None:
+        if attempt_id is not None:  # not of this trace
+            super().usage(call, attempt_id)
+            return
         trace_id = self._trace.id()
         self._trace.add(call)
         super().usage(call if trace_id is None else {**call, "trace_id": trace_id})

@@ -33,7 +33,7 @@ class StandaloneAttempt:
     def progress(self, done: int, total: int) -> None:
         self.on_progress(done, total)
 
-    def usage(self, call: Mapping[str, Any]) -> None:
+    def usage(self, call: Mapping[str, Any], attempt_id: int | None = None) -> None:
         """Nobody counts."""
 
     def wait_to_call(

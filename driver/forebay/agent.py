@@ -44,9 +44,10 @@ class Attempt(Protocol):
         """Say that `done` of `total` steps are finished; shown to people, never a lease renewal."""
         ...
 
-    def usage(self, call: Mapping[str, Any]) -> None:
+    def usage(self, call: Mapping[str, Any], attempt_id: int | None = None) -> None:
         """Say what a model call used, as `forebay.calls.agent.report_usage` describes a call.
 
+        attempt_id is that of an earlier attempt that made it, and may have died before it said so.
         It is kept while the database is away. What is refused is logged: it costs no attempt.
         """
         ...

@@ -60,7 +60,7 @@ class RunningAttempt:
         self._cancelled = cancelled
         self._connection: psycopg.Connection[Any] | None = None
         self._no_progress_until = 0.0
-        self._unsent: list[dict[str, Any]] = []
+        self._unsent: list[tuple[int, dict[str, Any]]] = []  # attempt, call
         self._sending = threading.Lock()  # taken before the other
         self._connecting = threading.Lock()
 
@@ -76,17 +76,18 @@ class RunningAttempt:
             pause = PROGRESS_PAUSE
         self._no_progress_until = time.monotonic() + pause
 
-    def usage(self, call: Mapping[str, Any]) -> None:
+    def usage(self, call: Mapping[str, Any], attempt_id: int | None = None) -> None:
         """Say what a model call used; while the database is away it is kept for later."""
-        self._unsent.append(dict(call))
+        self._unsent.append((attempt_id or self.attempt_id, dict(call)))
         self.send_usage()
 
     def send_usage(self) -> None:
         """Report the model calls that are not reported yet; what is refused is logged."""
         with self._sending:
             while self._unsent:
+                attempt_id, call = self._unsent[0]
                 try:
-                    self.call(calls.report_usage, usage=self._unsent[0])
+                    calls.report_usage(self.connection(), attempt_id=attempt_id, usage=call)
                 except AWAY as error:
                     log.warning("usage_delayed", error=type(error).__name__)
                     return

@@ -27,14 +27,18 @@ class RecordedAttempt:
     agent: str = "documents"
     reports: list[tuple[int, int]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
+    earlier: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
     asked: list[tuple[int, int | None, str | None]] = field(default_factory=list)
     time_left: float = math.inf
 
     def progress(self, done: int, total: int) -> None:
         self.reports.append((done, total))
 
-    def usage(self, call: Mapping[str, Any]) -> None:
-        self.calls.append(dict(call))
+    def usage(self, call: Mapping[str, Any], attempt_id: int | None = None) -> None:
+        if attempt_id is None:
+            self.calls.append(dict(call))
+        else:
+            self.earlier.append((attempt_id, dict(call)))
 
     def paid(self) -> list[dict[str, Any]]:
         """Return the calls that used something."""

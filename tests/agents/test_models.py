@@ -4,7 +4,7 @@ import json
 import math
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -400,6 +400,26 @@ def test_what_was_paid_for_is_not_paid_twice(server: ModelServer, attempt: Recor
     assert model.extract(statement_pages(12), attempt, kept) == whole
     calls = [call["call_id"] for call in attempt.paid()]
     assert len(calls) == len(set(calls)) > before
+
+
+@pytest.mark.parametrize("repairs", [0, 1])
+def test_a_death_before_the_report_costs_no_call(repairs: int, server: ModelServer) -> None:
+    """An answer is kept before it is reported: the next attempt tells what it used, in its name."""
+
+    class Dying(RecordedAttempt):
+        def usage(self, call: Mapping[str, Any], attempt_id: int | None = None) -> None:
+            raise KeyboardInterrupt
+
+    server.simulation.queued.extend([Fault("no_json")] * repairs)
+    model, kept = model_at(server), MemoryCheckpoints()
+    with pytest.raises(KeyboardInterrupt):
+        model.extract([page(1, *INVOICE)], Dying({}, attempt_id=7), kept)
+    attempt = RecordedAttempt({}, attempt_id=8)
+    assert values(model.extract([page(1, *INVOICE)], attempt, kept)) == TRUTH
+    ((attempt_id, call),) = attempt.earlier
+    assert (attempt_id, call["call_id"], call["input_tokens"] > 0) == (7, "extract-1", True)
+    assert [call["call_id"] for call in attempt.calls] == ["extract-1-repair"] * repairs
+    assert len(server.simulation.requests) == 1 + repairs
 
 
 def test_another_prompt_model_or_text_is_paid_again(server: ModelServer) -> None:

@@ -41,9 +41,13 @@ class RecordedAttempt(StandaloneAttempt):
     def __init__(self, document: str) -> None:
         super().__init__({"document": document})
         self.calls: list[dict[str, Any]] = []
+        self.earlier: list[tuple[int, dict[str, Any]]] = []
 
-    def usage(self, call: Any) -> None:
-        self.calls.append(dict(call))
+    def usage(self, call: Any, attempt_id: int | None = None) -> None:
+        if attempt_id is None:
+            self.calls.append(dict(call))
+        else:
+            self.earlier.append((attempt_id, dict(call)))
 
 
 @pytest.fixture
@@ -165,12 +169,14 @@ def test_a_second_attempt_pays_for_no_page_again(
     functions: AiFunctions, volume: Volume, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer is kept beside the document until the result is stored."""
-    read()
+    first = RecordedAttempt(f"{ROOT}/invoice.pdf")
+    read(first)
     assert functions.parsed == [2]
     attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
     data = read(attempt)
     assert FIELDS.items() <= data["fields"].items()
     assert (functions.parsed, attempt.calls) == ([2], [])
+    assert attempt.earlier == [(first.attempt_id, first.calls[-1])]
 
 
 def test_only_documents_in_a_volume_are_sent(tmp_path: Path) -> None:

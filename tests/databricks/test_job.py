@@ -127,11 +127,13 @@ KILLS = {
     "after the work is fetched": "forebay.calls.agent:begin_attempt after 1",
     "before reading": "forebay.storage.volume:VolumeStorage.local before 1",
     "after the parse": "forebay.databricks.statements:query after 1",
+    "before the usage of the parse": "forebay.calls.agent:report_usage before 2",
     "after the usage of the parse": "forebay.calls.agent:report_usage after 2",
     "after reading": "forebay_agents.parse_document:find_fields before 1",
     "after the first answer": "forebay_agents.models.client:_send after 1",
     "after the second answer": "forebay_agents.models.client:_send after 2",
-    "after the first usage": "forebay.calls.agent:report_usage after 3",
+    "before the first usage": "forebay.calls.agent:report_usage before 3",
+    "before the second usage": "forebay.calls.agent:report_usage before 4",
     "after the second usage": "forebay.calls.agent:report_usage after 4",
     "before the result": "forebay.calls.agent:complete before 1",
     "after the result": "forebay.calls.agent:complete after 1",
@@ -141,25 +143,14 @@ KILLS = {
     "after the callback": "forebay.callbacks:Callbacks.send after 1",
 }
 UNTOLD = {"after the first answer", "after the second answer"}
-"""Where an answer was paid for that nobody told of."""
-REPAID = {*UNTOLD, "after the first usage", "after the second usage"}
-"""Where an answer was not kept yet: its call is made again, and both were paid for."""
+"""Where an answer was paid for and not kept yet: nobody tells of it, and its call is made again."""
 STORED = set(list(KILLS)[list(KILLS).index("after the result") :])
 """Where the result was stored before the end."""
 
 
-SHORT = (
-    *("after the work is fetched", "after the parse", "after the first answer"),
-    *("after the first usage", "after the result", "after the flush"),
-)
-"""Those that are tried every time."""
-
-
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(
-    "when",
-    [pytest.param(when, marks=[] if when in SHORT else pytest.mark.long) for when in KILLS],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("when", KILLS)
 def test_a_killed_job_loses_no_result_and_doubles_no_cost(
     when: str, place: Place, request: pytest.FixtureRequest
 ) -> None:
@@ -183,17 +174,57 @@ def test_a_killed_job_loses_no_result_and_doubles_no_cost(
     assert len(attempts(place.db, task_id)) == (1 if when in STORED else 2)
 
     used, paid = place.used(task_id), place.paid()
-    assert len(paid) == (3 if when in REPAID else 2)
-    untold = list(paid)
-    for call in used:
-        untold.remove(call)
-    assert len(untold) == (when in UNTOLD)
-    parsed = {"after the parse": [None, 2], "after the usage of the parse": [2, 2]}.get(when, [2])
+    assert len(paid) == (3 if when in UNTOLD else 2)
+    assert len(untold(paid, used)) == (when in UNTOLD)
+    parsed = [None, 2] if when == "after the parse" else [2]
     assert place.used_pages(task_id) == parsed
     assert place.functions.parsed == [2] * len(parsed)
     assert len(traces()) == ("flush" in when)
     is_told = when not in STORED or when == "after the callback"
     assert len(place.receiver.messages) == is_told  # the callback goes last
+
+
+def untold(paid: list[Any], used: list[Any]) -> list[Any]:
+    """Return the calls that were paid for and are not among those used, which all were paid for."""
+    left = list(paid)
+    for call in used:
+        left.remove(call)
+    return left
+
+
+DEATHS = (
+    "forebay.calls.agent:begin_attempt after 1",
+    "forebay.databricks.statements:query after 1",
+    "forebay.calls.agent:report_usage before 2",  # the first is that the parse begins
+    "forebay_agents.models.client:_send after 1",
+    "forebay.calls.agent:report_usage before 2",  # the first is that of the parse of before
+    "forebay_agents.tracing:Trace.end after 1",
+)
+"""One after the other: an answer is lost at the second and at the fourth, before it was kept."""
+
+
+@pytest.mark.timeout(600)
+def test_a_job_that_dies_again_and_again_pays_once_for_what_it_kept(
+    place: Place, traces: Callable[[], list[Any]]
+) -> None:
+    """Each attempt is killed a step later: all that was kept is there once, and paid for once."""
+    operator.register_agent(place.db, agent=AGENT, launcher="lakeflow", max_attempts=len(DEATHS))
+    write_statement(place.folder / "document.pdf", 2)
+    task_id = place.submit()
+    place.environment |= {"FOREBAY_MODEL_CONTEXT_TOKENS": "8000", "FOREBAY_WAREHOUSE_ID": "w1"}
+    for death in DEATHS:
+        place.db.execute("update forebay.tasks set available_at = now()")
+        run = place.run(death)
+        assert (run.result_state, run.message[-3:]) == ("FAILED", " -9"), (death, run.output)
+        place.notice_end(task_id)
+    row = place.task(task_id)
+    assert (row["status"], row["result"]["page_count"]) == ("completed", 2)
+    assert len(attempts(place.db, task_id)) == len(DEATHS)
+    used, paid = place.used(task_id), place.paid()
+    assert (len(paid), len(untold(paid, used))) == (3, 1)
+    assert (place.used_pages(task_id), place.functions.parsed) == ([None, 2], [2, 2])
+    assert traces()[0].info.client_request_id == str(attempts(place.db, task_id)[-1]["attempt_id"])
+    assert place.receiver.messages == []
 
 
 @pytest.mark.timeout(300)

@@ -1,17 +1,8 @@
-"""The agent's job in a stand-in workspace: real processes, and accidents that befall them.
-
-`python -m support.agent_job` is the job's entry point, killed at the place that ACCIDENT names:
-`MODULE:NAME before 2` is SIGKILL as the function is called for the second time, `after` once it
-has returned.
-"""
+"""The agent's job in a stand-in workspace: real processes, and accidents that befall them."""
 
 from __future__ import annotations
 
-import functools
-import importlib
 import os
-import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -29,23 +20,21 @@ from forebay_lab.workspace import Principal, Workspace
 from forebay_lab.workspace.ai_functions import AiFunctions
 from forebay_lab.workspace.apps import App, Apps
 from forebay_lab.workspace.files import Files
-from forebay_lab.workspace.jobs import Job, JobRun, Jobs, command
+from forebay_lab.workspace.jobs import Job, JobRun, Jobs
 from forebay_lab.workspace.runs import Work
 from forebay_lab.workspace.secrets import Secrets
 from forebay_lab.workspace.serving import Serving
 from forebay_lab.workspace.statements import Statements
 from support.daemon import attempts, task
+from support.forked import job
 from support.receiver import SECRET, Receiver, receiving
 from support.volumes import ROOT, VOLUME
 
-ACCIDENT = "ACCIDENT"
 AGENT = "documents"
 MODEL = "databricks-simulated-model"
 WAREHOUSE = "w1"
 CLIENT_ID = "22222222-bbbb-4ccc-8ddd-333333333333"
 """The service principal that the job runs as."""
-
-TESTS = Path(__file__).parent.parent
 
 
 @dataclass(slots=True)
@@ -93,13 +82,8 @@ class Place:
 
     def work(self, accident: str = "", **environment: str) -> Work:
         """Return what a run of the job does: the job's own program, in a process."""
-        return command(
-            [
-                *(sys.executable, "-m", "support.agent_job"),
-                *(f"--{name}={value}" for name, value in self.settings.items()),
-            ],
-            self.environment | {ACCIDENT: accident} | environment,
-        )
+        arguments = [f"--{name}={value}" for name, value in self.settings.items()]
+        return job(arguments, self.environment | environment, accident)
 
     def notice_end(self, task_id: int) -> None:
         """Report the current attempt as whoever sees its run ended does; nothing if it is over."""
@@ -166,9 +150,13 @@ def placed(
         secrets.add("forebay", "callback", SECRET)
         apps.add(app, client_id="app")
         _grant(workspace)
-        job = jobs.add("forebay-agent")
+        lakeflow_job = jobs.add("forebay-agent")
         operator.register_agent(
-            db, agent=AGENT, launcher="lakeflow", job_id=job.job_id, entry_point="parse_document"
+            db,
+            agent=AGENT,
+            launcher="lakeflow",
+            job_id=lakeflow_job.job_id,
+            entry_point="parse_document",
         )
         yield Place(
             db=db,
@@ -178,7 +166,7 @@ def placed(
             functions=AiFunctions(statements, files),
             secrets=secrets,
             jobs=jobs,
-            job=job,
+            job=lakeflow_job,
             receiver=receiver,
             app=app,
             client=workspace_client(host=workspace.url, token=workspace.token),
@@ -201,7 +189,6 @@ def _grant(workspace: Workspace) -> None:
 
 def _environment(workspace: Workspace, app: App, database_url: str) -> dict[str, str]:
     return {
-        "PYTHONPATH": str(TESTS),
         "DATABRICKS_HOST": workspace.url,
         "DATABRICKS_CLIENT_ID": CLIENT_ID,
         "DATABRICKS_CLIENT_SECRET": "job-secret",
@@ -214,34 +201,3 @@ def _environment(workspace: Workspace, app: App, database_url: str) -> dict[str,
         "FOREBAY_CALLBACK_SECRETS": SECRET,
         "FOREBAY_CALLBACK_SECONDS": "10",
     }
-
-
-def _arrange(accident: str) -> None:
-    """Have this process be killed at the place."""
-    place, when, nth = accident.split()
-    module_name, _, path = place.partition(":")
-    owner: Any = importlib.import_module(module_name)
-    *owners, name = path.split(".")
-    for one in owners:
-        owner = getattr(owner, one)
-    function = getattr(owner, name)
-    left = [int(nth)]
-
-    @functools.wraps(function)
-    def killed(*arguments: Any, **named: Any) -> Any:
-        left[0] -= 1
-        if when == "before" and left[0] == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        value = function(*arguments, **named)
-        if when == "after" and left[0] == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return value
-
-    setattr(owner, name, killed)
-
-
-if __name__ == "__main__":
-    if os.environ.get(ACCIDENT):
-        _arrange(os.environ[ACCIDENT])
-    job = importlib.import_module("forebay_agents.job")
-    job.main()

@@ -16,7 +16,7 @@ from forebay.agent import Attempt, Retry
 from forebay.jsonb import mended
 from forebay.settings import number, text
 from forebay.storage import Storage
-from forebay_agents import stopping
+from forebay_agents import paid, stopping
 from forebay_agents.ai_parse.answer import Answer
 from forebay_agents.ai_parse.layout import laid_out
 from forebay_agents.checkpoints import Checkpoints
@@ -86,13 +86,12 @@ class AiParse:
 
         Raises Retry for what another attempt may find mended, and for a stop.
         """
-        self._answer = checkpoints.get(KEY, Answer.read)
+        self._answer = paid.kept(checkpoints, KEY, Answer.read, attempt)
         if self._answer is None:
-            document = self._asked(attempt)
+            document = self._asked(attempt, checkpoints)
             if document is None:
                 return
             self._answer = Answer.read(document)
-            checkpoints.put(KEY, document)
         self.notes.append(f"Read by ai_parse_document, version {self._answer.version}.")
         for problem in self._answer.problems:
             self.notes.append(f"ai_parse_document says of the document: {_short(problem)}.")
@@ -107,8 +106,8 @@ class AiParse:
         elements = self._answer.elements.get(page.number)
         return laid_out(page, elements, self._dpi) if elements else page
 
-    def _asked(self, attempt: Attempt) -> Any:
-        """Return the JSON of the answer, None where the document cannot be read so.
+    def _asked(self, attempt: Attempt, checkpoints: Checkpoints) -> Any:
+        """Return the JSON of the answer, which is kept; None where the document cannot be read so.
 
         The call is reported before it is made: where this process dies, what it took is unknown,
         and not nothing.
@@ -123,6 +122,7 @@ class AiParse:
         attempt.usage(call)
         seconds = min(SECONDS, attempt.seconds_left())
         asked = partial(self._query, seconds)
+        document: Any = None
         pages: int | None = None
         try:
             document, pages = _parsed(stopping.wait_for(attempt, WHERE, asked, math.inf))
@@ -135,7 +135,11 @@ class AiParse:
         finally:
             known = {} if pages is None else {"pages": pages, "input_tokens": 0, "output_tokens": 0}
             latency = round((time.monotonic() - clock) * 1000)
-            attempt.usage(call | {"latency_ms": latency} | known)
+            used = call | {"latency_ms": latency} | known
+            if document is None:
+                attempt.usage(used)
+            else:
+                paid.keep(checkpoints, KEY, document, used, attempt)
         if document is None:
             self.notes.append("ai_parse_document gave no usable answer for it.")
         return document

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
 from forebay.agent import Attempt, Retry
 from forebay.jsonb import mended
-from forebay_agents import stopping
+from forebay_agents import paid, stopping
+from forebay_agents.checkpoints import Checkpoints
 from forebay_agents.models import refusals
 from forebay_agents.models.answer import (
     InvalidAnswer,
@@ -44,10 +45,18 @@ class Truncated(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Name a call among those of its attempt, and say in words how far the attempt was."""
+    """Name a call among those of its attempt, and say in words how far the attempt was.
+
+    `key` is that of its answer among the checkpoints.
+    """
 
     call_id: str
+    key: str
     where: str
+
+    def again(self) -> Call:
+        """Return the call that asks for a better answer."""
+        return replace(self, call_id=f"{self.call_id}-repair", key=f"{self.key}-repair")
 
 
 class Client:
@@ -58,13 +67,20 @@ class Client:
         self._connection: Connection | None = None
 
     def answer(
-        self, call: Call, messages: Sequence[Message], shape: type[Shape], attempt: Attempt
+        self,
+        call: Call,
+        messages: Sequence[Message],
+        shape: type[Shape],
+        attempt: Attempt,
+        checkpoints: Checkpoints,
     ) -> Shape:
         """Return the model's answer in its shape, after one repair if it needs that.
 
-        Raises InvalidAnswer when the second answer is no better, and what `ask` raises.
+        Answers that were paid for before are not asked for again. Raises InvalidAnswer when the
+        second answer is no better, Truncated, ContextExceeded or Filtered where other text may
+        help, Retry for every other refusal, for a stop, and for an answer that is none.
         """
-        text = self.ask(call, messages, shape, attempt)
+        text = self._answer(call, messages, shape, attempt, checkpoints)
         try:
             return read(shape, text)
         except InvalidAnswer as invalid:
@@ -74,17 +90,31 @@ class Client:
             {"role": "assistant", "content": mended(text[:LONGEST_REPEATED])},
             {"role": "user", "content": about},
         ]
-        repair = Call(f"{call.call_id}-repair", call.where)
-        return read(shape, self.ask(repair, again, shape, attempt))
+        return read(shape, self._answer(call.again(), again, shape, attempt, checkpoints))
 
-    def ask(
-        self, call: Call, messages: Sequence[Message], shape: type[BaseModel], attempt: Attempt
+    def _answer(
+        self,
+        call: Call,
+        messages: Sequence[Message],
+        shape: type[BaseModel],
+        attempt: Attempt,
+        checkpoints: Checkpoints,
     ) -> str:
-        """Return the text of the model's answer, and report what the call used.
+        """Return the text of the model's answer, kept or asked for; raises as `answer` does."""
+        said = paid.kept(checkpoints, call.key, _Said.model_validate, attempt)
+        if said is None:
+            answer, usage = self._asked(call, messages, shape, attempt)
+            said = answer.said()
+            if said is None:
+                attempt.usage(usage)
+                raise self._refusal(answer) from answer.error
+            paid.keep(checkpoints, call.key, said.model_dump(), usage, attempt)
+        return said.text()
 
-        Raises Truncated, ContextExceeded or Filtered where other text may help, Retry for every
-        other refusal, for a stop, and for an answer that is none.
-        """
+    def _asked(
+        self, call: Call, messages: Sequence[Message], shape: type[BaseModel], attempt: Attempt
+    ) -> tuple[_Answer, dict[str, Any]]:
+        """Make the call; return what came back, and what it used. Raises Retry for a stop."""
         connection = stopping.wait_for(attempt, call.where, self._connected)
         size = _size(messages, shape)
         attempt.wait_to_call(size.tokens, size.output_tokens, call.call_id)
@@ -94,10 +124,14 @@ class Client:
             answer = stopping.wait_for(attempt, call.where, send, self.endpoint.timeout)
         except TimeoutError:  # some endpoints keep the connection busy until there is an answer
             answer = _Answer(None, refusals.too_slow())
-        self._report(call, answer, started, time.monotonic() - clock, attempt)
+        return answer, self._usage(call, answer, started, time.monotonic() - clock)
+
+    def _refusal(self, answer: _Answer) -> Exception:
         if answer.error is not None:
-            raise refusals.meaning(answer.error, self.endpoint) from answer.error
-        return _text(answer.body)
+            return refusals.meaning(answer.error, self.endpoint)
+        return Retry(
+            "The model endpoint's answer holds no choice: check that it speaks the chat API."
+        )
 
     def _request(self, messages: Sequence[Message], shape: type[BaseModel]) -> dict[str, Any]:
         form = response_format(shape, self.endpoint.structured)
@@ -111,22 +145,35 @@ class Client:
         self._connection = self._connection or Connection(self.endpoint)
         return self._connection
 
-    def _report(
-        self, call: Call, answer: _Answer, started: datetime, seconds: float, attempt: Attempt
-    ) -> None:
-        """Report the call, also one that failed: what it asked the quotas for comes back."""
+    def _usage(
+        self, call: Call, answer: _Answer, started: datetime, seconds: float
+    ) -> dict[str, Any]:
+        """Return what to report, also of a failed call: what it asked quotas for comes back."""
         nothing = {"input_tokens": 0, "output_tokens": 0} if answer.is_refused else {}
-        attempt.usage(
-            {
-                "call_id": call.call_id,
-                "source": "agent",
-                "model": self.endpoint.name,
-                "started_at": started.isoformat(),
-                "latency_ms": round(seconds * 1000),
-            }
-            | nothing
-            | _used(answer.body)
-        )
+        told = {
+            "call_id": call.call_id,
+            "source": "agent",
+            "model": self.endpoint.name,
+            "started_at": started.isoformat(),
+            "latency_ms": round(seconds * 1000),
+        }
+        return told | nothing | _used(answer.body)
+
+
+class _Said(BaseModel):
+    """What is kept of an answer: its text, and whether it has an end or was held back."""
+
+    content: str
+    end: Literal["stop", "length", "filtered"]
+
+    def text(self) -> str:
+        """Return the text; raises Truncated or Filtered."""
+        match self.end:
+            case "length":
+                raise Truncated
+            case "filtered":
+                raise refusals.Filtered
+        return self.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +187,19 @@ class _Answer:
     def is_refused(self) -> bool:
         """Tell whether the endpoint refused the request before a model saw it."""
         return 400 <= getattr(self.error, "status_code", 0) < 500
+
+    def said(self) -> _Said | None:
+        """Return what the model said, "" for an answer without text; None if it is no answer."""
+        choices = None if self.error else _within(self.body, "choices")
+        if not isinstance(choices, list) or not choices:
+            return None
+        reason, message = _within(choices[0], "finish_reason"), _within(choices[0], "message")
+        if reason == "length":
+            return _Said(content="", end="length")
+        if reason == "content_filter" or _within(message, "refusal"):
+            return _Said(content="", end="filtered")
+        content = _within(message, "content")
+        return _Said(content=content if isinstance(content, str) else "", end="stop")
 
 
 def _send(connection: Connection, request: dict[str, Any], *, is_again: bool = False) -> _Answer:
@@ -194,25 +254,6 @@ def _used(body: Any) -> dict[str, int]:
         for name, number in numbers.items()
         if isinstance(number, int) and not isinstance(number, bool) and number >= 0
     }
-
-
-def _text(body: Any) -> str:
-    """Return the answer's text, "" where it has none."""
-    choices = _within(body, "choices")
-    if not isinstance(choices, list) or not choices:
-        raise Retry(
-            "The model endpoint's answer holds no choice: check that it speaks the chat API."
-        )
-    match _within(choices[0], "finish_reason"):
-        case "length":
-            raise Truncated
-        case "content_filter":
-            raise refusals.Filtered
-    message = _within(choices[0], "message")
-    if _within(message, "refusal"):
-        raise refusals.Filtered
-    content = _within(message, "content")
-    return content if isinstance(content, str) else ""
 
 
 def _within(value: Any, *keys: str) -> Any:

@@ -7,8 +7,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from pydantic import BaseModel
-
 from forebay.agent import Attempt
 from forebay_agents import stopping
 from forebay_agents.checkpoints import Checkpoints
@@ -93,12 +91,6 @@ def _shown(pages: Iterable[Page], held_back: list[str]) -> Iterator[Page]:
             yield shown
 
 
-class _Kept(BaseModel):
-    """What is kept of a call: its answer, or that this had no end."""
-
-    answer: Answer | None
-
-
 class _Reading:
     """One document's way through the model."""
 
@@ -133,24 +125,11 @@ class _Reading:
                 yield self._given_up(chunk, too_long)
 
     def _answer(self, chunk: Chunk) -> Answer:
-        """Return the answer about a chunk, from the checkpoints if it was paid for before."""
-        key = self._key(chunk)
-        kept = self._checkpoints.get(key, _Kept.model_validate)
-        if kept is None:
-            kept = _Kept(answer=self._asked(chunk))
-            self._checkpoints.put(key, kept.model_dump())
-        if kept.answer is None:
-            raise Truncated
-        return kept.answer
-
-    def _asked(self, chunk: Chunk) -> Answer | None:
-        """Return the model's answer about a chunk, None when it had no end."""
-        call = Call(f"extract-{chunk.name}", f"while the model read {chunk.spoken}")
+        """Return the model's answer about a chunk."""
+        where = f"while the model read {chunk.spoken}"
+        call = Call(f"extract-{chunk.name}", self._key(chunk), where)
         prompt = messages(chunk, self._client.endpoint.structured)
-        try:
-            return self._client.answer(call, prompt, Answer, self._attempt)
-        except Truncated:
-            return None
+        return self._client.answer(call, prompt, Answer, self._attempt, self._checkpoints)
 
     def _key(self, chunk: Chunk) -> str:
         endpoint = self._client.endpoint

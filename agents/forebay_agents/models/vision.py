@@ -44,19 +44,17 @@ class Vision:
         model tells no places. Raises Reject when this picture cannot be read this way, Retry for
         other refusals of the endpoint and for a stop.
         """
-        key = self._key(number, png)
-        if kept := checkpoints.get(key, Transcript.model_validate):
-            return self._read(page, kept)
-        call = Call(f"vision-{number}", f"while the vision model read page {number}")
+        where = f"while the vision model read page {number}"
+        call = Call(f"vision-{number}", self._key(number, png), where)
+        prompt = self._messages(png)
         try:
-            answer = self._client.answer(call, self._messages(png), Transcript, attempt)
+            answer = self._client.answer(call, prompt, Transcript, attempt, checkpoints)
         except Filtered as error:
             raise Reject("It refused the picture's content.", "content_filtered") from error
         except (InvalidAnswer, Truncated) as error:
             raise Reject("Its answer was not usable.", "bad_input") from error
         except ContextExceeded as error:
             raise Reject("The picture is too large for it.", "context_too_long") from error
-        checkpoints.put(key, answer.model_dump())
         return self._read(page, answer)
 
     def _read(self, page: Page, transcript: Transcript) -> Page:

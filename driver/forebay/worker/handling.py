@@ -61,12 +61,12 @@ class Task:
         """Say that `done` of `total` steps are finished; it is shown within about a second."""
         self._notes.note_progress(self.attempt_id, done, total)
 
-    def usage(self, call: Mapping[str, Any]) -> None:
+    def usage(self, call: Mapping[str, Any], attempt_id: int | None = None) -> None:
         """Say what a model call used, as `report_usage` takes it; it is reported before the result.
 
         It is kept while the database is away. What is refused is logged: it costs no attempt.
         """
-        self._notes.note_usage(self.attempt_id, dict(call))
+        self._notes.note_usage(attempt_id or self.attempt_id, dict(call))
 
     def wait_to_call(
         self, tokens: int, output_tokens: int | None = None, call_id: str | None = None
