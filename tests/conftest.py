@@ -21,6 +21,7 @@ from pytest_postgresql.janitor import DatabaseJanitor
 from support import pgtap
 from support.clock import Clock
 from support.server import INSTALLER, TestServer, drop_database, login_role, running_server
+from support.wheel import built, install
 
 SQL_TESTS = Path(__file__).parent / "sql"
 
@@ -39,6 +40,20 @@ def server() -> Iterator[TestServer]:
     """Run the session's Postgres server."""
     with running_server() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel of this checkout, in a folder of its own."""
+    return built(tmp_path_factory.mktemp("dist") / "app")
+
+
+@pytest.fixture(scope="session")
+def site(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install the wheel into a folder: with it as PYTHONPATH, it is what runs."""
+    folder = tmp_path_factory.mktemp("site")
+    install(wheel, folder)
+    return folder
 
 
 def _install(*, host: str, port: int, user: str, dbname: str, **_: object) -> None:

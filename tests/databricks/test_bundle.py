@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import json
 import os
 import re
@@ -12,7 +11,6 @@ from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -22,6 +20,7 @@ from databricks.support_bundle_rights import AGENT, faults, granted
 from databricks.support_deploy import declared
 from forebay_lab.workspace import deployed as stand_in
 from forebay_lab.workspace.jobs import Job
+from support.wheel import build_module
 
 Change = Callable[[Tree], object]
 SCHEMA = "FOREBAY_BUNDLE_SCHEMA"
@@ -289,18 +288,15 @@ def test_prod_cannot_be_destroyed_by_mistake() -> None:
     assert prod["postgres_branches"]["production"]["is_protected"] is True
 
 
-def test_what_is_synced_is_what_was_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_synced_is_what_was_built(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The folder has the wheel and what installs it, no file above the 10 MB that apps take."""
-    found = importlib.util.spec_from_file_location("build", ROOT / "deploy" / "build.py")
-    assert found is not None
-    assert found.loader is not None
-    build: Any = importlib.util.module_from_spec(found)
-    found.loader.exec_module(build)
-    wheel = build.build(tmp_path / "app", "--no-isolation")
-    assert {path.name for path in (tmp_path / "app").iterdir()} == {"requirements.txt", wheel.name}
-    assert all(path.stat().st_size < 10_000_000 for path in (tmp_path / "app").iterdir())
-    line = (tmp_path / "app" / "requirements.txt").read_text()
+    assert {path.name for path in wheel.parent.iterdir()} == {"requirements.txt", wheel.name}
+    assert all(path.stat().st_size < 10_000_000 for path in wheel.parent.iterdir())
+    line = (wheel.parent / "requirements.txt").read_text()
     assert line == f"./{wheel.name}[apps,databricks]\n"
+    build = build_module()
     monkeypatch.setattr(build, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match="pip install build"):
         build.build(tmp_path / "app")

@@ -6,8 +6,6 @@ import sys
 import zipfile
 from pathlib import Path
 
-import pytest
-
 from forebay import schema
 from forebay.schema.files import load, sql_root
 from migrations.conftest import Psql
@@ -29,15 +27,6 @@ def run(*command: object, pythonpath: Path | None = None) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel of this checkout."""
-    folder = tmp_path_factory.mktemp("dist")
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", folder, CHECKOUT)
-    (built,) = folder.glob("*.whl")
-    return built
-
-
 def test_the_wheel_holds_every_sql_file(wheel: Path) -> None:
     """Each file that upgrade applies is in the wheel as it is on disk, and psql's scripts too."""
     with zipfile.ZipFile(wheel) as archive:
@@ -57,13 +46,8 @@ def test_the_wheel_holds_what_agents_read(wheel: Path) -> None:
         assert {str(path.relative_to(agents)) for path in texts} <= set(archive.namelist())
 
 
-def test_the_wheel_installs_the_schema_from_itself(
-    wheel: Path, dsn: str, psql: Psql, tmp_path: Path
-) -> None:
+def test_the_wheel_installs_the_schema_from_itself(site: Path, dsn: str, psql: Psql) -> None:
     """An installed wheel upgrades a database with its own files; its install.sql agrees."""
-    site = tmp_path / "site"
-    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index")
-    run(*pip, "--target", site, wheel)
     print_root = "from forebay.schema.files import sql_root; print(sql_root())"
     assert run(sys.executable, "-c", print_root, pythonpath=site).strip() == f"{site}/forebay/db"
     upgrade = f"from forebay.schema import upgrade; print(len(upgrade({dsn!r})))"
