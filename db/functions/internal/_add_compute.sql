@@ -7,18 +7,24 @@ as $function$
 -- Bring what the attempts' machines cost up to date with the records; the caller holds attempts and tasks.
 --
 -- Records of one source count, never of two: that of _compute_source. Where one of them has no price, the cost is unknown.
+-- Without records an attempt that a launcher handed back before it had a run cost nothing.
 --
 -- Writes  forebay.task_attempts
 update forebay.task_attempts as a
 set compute_usd = c.usd, is_compute_final = c.is_final
 from (
     select
-        ids.attempt_id, case when bool_and(u.usd is not null) then sum(u.usd) end as usd,
-        coalesce(bool_and(u.is_final), false) as is_final
-    from unnest(p_attempt_ids) as ids (attempt_id)
+        held.attempt_id,
+        case when bool_and(u.usd is not null) then sum(u.usd) when count(u.source) = 0 and never.ran then 0 end as usd,
+        coalesce(bool_and(u.is_final), never.ran) as is_final
+    from forebay.task_attempts as held
+    cross join lateral (
+        select held.status = 'released' and held.run_id is null and held.launcher <> 'pull' as ran
+    ) as never
     left join forebay.compute_usage as u
-        on u.attempt_id = ids.attempt_id and u.source = forebay._compute_source(ids.attempt_id)
-    group by ids.attempt_id
+        on u.attempt_id = held.attempt_id and u.source = forebay._compute_source(held.attempt_id)
+    where held.attempt_id = any(p_attempt_ids)
+    group by held.attempt_id, never.ran
 ) as c
 where a.attempt_id = c.attempt_id and (a.compute_usd, a.is_compute_final) is distinct from (c.usd, c.is_final);
 $function$;

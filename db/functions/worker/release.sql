@@ -12,8 +12,9 @@ create or replace function forebay.release(p_attempt_id bigint, p_reason text, p
 as $function$
 -- Hand a task back without spending the attempt: the launch was refused, or the worker shuts down.
 --
--- Without reported usage the whole charge of tokens is refunded; max_rpm counts the claim all the same. After the agent's max_releases a release spends an attempt. An
--- attempt that no longer holds the task changes nothing, but is known to have stopped; a cancelled one is refunded too.
+-- Without reported usage the whole charge of tokens is refunded; max_rpm counts the claim all the same. The machine of an
+-- attempt that had no run cost nothing. After the agent's max_releases a release spends an attempt. An attempt that no
+-- longer holds the task changes nothing, but is known to have stopped; a cancelled one is refunded too.
 --
 -- Returns    the task's status after it
 -- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements
@@ -47,6 +48,7 @@ begin
     set status = 'released', finished_at = greatest(v_now, a.started_at), expected_usd = 0,
         error = jsonb_build_object('kind', 'released', 'message', left(p_reason, 2000))
     where a.attempt_id = p_attempt_id;
+    perform forebay._add_compute(array[p_attempt_id]);
     perform forebay._settle(p_attempt_id, true);
     return forebay._give_back(
         v_held.task, v_agent,

@@ -1,6 +1,6 @@
 -- release: a task handed back costs no attempt and no tokens, until it was handed back too often.
 begin;
-select plan(28);
+select plan(31);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -103,6 +103,33 @@ select results_eq(
 select given($$ select forebay.register_agent('default') $$);
 select results_eq(
     $$ select max_releases from forebay.agents where agent = 'default' $$, array[20], 'twenty is the default'
+);
+
+-- What the machines of attempts without a run cost.
+select given($$
+    select forebay.register_agent('jobs', 'lakeflow', p_job_id => 7);
+    select forebay.enqueue('jobs', '{}'), forebay.enqueue('jobs', '{}');
+    select forebay.dequeue('w', '{jobs}', 2);
+    select forebay.record_run(111, 'run');
+    select forebay.release(110, 'launch refused'), forebay.release(111, 'shutdown')
+$$);
+select results_eq(
+    $$ select task_id, compute_usd, is_compute_final from forebay.task_attempts where agent = 'jobs' order by attempt_id $$,
+    $$ values (5::bigint, 0::numeric, true), (6, null, false) $$,
+    'an attempt that never had a run cost nothing; of another one a bill may tell'
+);
+select results_eq(
+    $$ select basis, attempts, usd from forebay.cost_sources(p_agents => '{jobs}') where part = 'compute' and source is null $$,
+    $$ values ('awaited', 1::bigint, null), ('final', 1, 0::numeric) $$,
+    'and it is known'
+);
+select given($$
+    select forebay.record_compute_usage('[{"record_id": "1", "attempt_id": 110, "usd": 0.5, "is_final": true}]', 'billing', noon())
+$$);
+select results_eq(
+    $$ select compute_usd, is_compute_final from forebay.task_attempts where attempt_id = 110 $$,
+    $$ values (0.5, true) $$,
+    'unless a bill knows of a run all the same'
 );
 
 -- Errors.
