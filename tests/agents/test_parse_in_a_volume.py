@@ -59,9 +59,12 @@ def test_what_no_result_can_hold_goes_beside_it(
 
 
 def test_pages_that_were_paid_for_are_not_read_again(
-    volume: Volume, tesseract: Callable[[float], FakeTesseract]
+    volume: Volume,
+    tesseract: Callable[[float], FakeTesseract],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """They are kept in the Volume until there is a result."""
+    monkeypatch.setattr("forebay_agents.progress.INTERVAL", 0.0)  # each page is told of
     fake = tesseract(0.0)
     write_scan(volume.folder / "scan.pdf", 4)
     with pytest.raises(Retry):
