@@ -23,7 +23,7 @@
 
 -- functions/internal
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
-\set file functions/internal/_add_compute.sql \set sha256 ba03da7356cee0e5844e35fa4770a4296801351d58fc15e8fbb5ad9e98c67cf2 \ir install/apply.sql
+\set file functions/internal/_add_compute.sql \set sha256 5acdcf8ce2d116e9ecd2e654569df1bf37e167015f3af91ea6d7cbdf1e67d32b \ir install/apply.sql
 \set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
 \set file functions/internal/_admit.sql \set sha256 d34f9aed36c79b26bedb63d93c833c63ec7eaecf672d88e7247d68e9f47e2aa8 \ir install/apply.sql
 \set file functions/internal/_admit_principal.sql \set sha256 5b2be31375184b7881a55339c83324f10eb1a7b335fd683cf9f43ebe8ee7a439 \ir install/apply.sql
@@ -384,7 +384,7 @@
 \set file functions/worker/observe_run.sql \set sha256 507744d86e61cfef8ad9e0cb63cacd0df84a8a1ad462293befd826029b20e121 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
 \set file functions/worker/recover_claims.sql \set sha256 b566fbb6e4eb3140c8511a2de20574d842c173c048ab3ebac62b086954e4e317 \ir install/apply.sql
-\set file functions/worker/release.sql \set sha256 bd298d744d00c8f11279f86e3338e905f5d27f686dc090c2a1cdbd1402fca4b3 \ir install/apply.sql
+\set file functions/worker/release.sql \set sha256 20955897973a2e8954e6d6e12ea69718ca3c25ebaaf2cc871b5b9b63e227f159 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc \ir install/apply.sql
 \set file functions/worker/runs_before.sql \set sha256 a688e57a96bc2541fe1579321e1612d422728ed16981c2374b97c9913f404009 \ir install/apply.sql
 \set file functions/worker/runs_to_cancel.sql \set sha256 fe488aadae9d71d1a8e8b4a017f6e6d69bf541a361409e25426222a63e57ea96 \ir install/apply.sql
@@ -422,7 +422,7 @@
 \set file functions/viewer/agent_status.sql \set sha256 4b37851aff4056bdcf07032ba217837b185096f1e337ac7661c88c4d7797813f \ir install/apply.sql
 \set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
 \set file functions/viewer/cost_by.sql \set sha256 53b1326d009a266ded0ecf920720619b7bc82fc311fafdd2252d02b330e71a1b \ir install/apply.sql
-\set file functions/viewer/cost_sources.sql \set sha256 a8d135367b14a43d69d719ab1de25b630a9ba35a52f9c4e14f5368b7432e819b \ir install/apply.sql
+\set file functions/viewer/cost_sources.sql \set sha256 3d3a717d9307ed07b8b37ed77bb5299c5139c494c75a4cc3bc1ed368b25809a3 \ir install/apply.sql
 \set file functions/viewer/cost_summary.sql \set sha256 35dbc1cd759fbd934607b45bd18366c9e472387a3243ecc24ddb98ddb9bc2708 \ir install/apply.sql
 \set file functions/viewer/count_matching.sql \set sha256 20292184c360fa2094a35f44db03e44bcef40844bd3fd3d4c3365e39edac26ed \ir install/apply.sql
 \set file functions/viewer/customer_costs.sql \set sha256 7924aed09a1b0223502f87ce9e35e40690a36ab416336681e56586e3c9763fd9 \ir install/apply.sql

@@ -2725,25 +2725,31 @@ as $function$
 -- Bring what the attempts' machines cost up to date with the records; the caller holds attempts and tasks.
 --
 -- Records of one source count, never of two: that of _compute_source. Where one of them has no price, the cost is unknown.
+-- Without records an attempt that a launcher handed back before it had a run cost nothing.
 --
 -- Writes  forebay.task_attempts
 update forebay.task_attempts as a
 set compute_usd = c.usd, is_compute_final = c.is_final
 from (
     select
-        ids.attempt_id, case when bool_and(u.usd is not null) then sum(u.usd) end as usd,
-        coalesce(bool_and(u.is_final), false) as is_final
-    from unnest(p_attempt_ids) as ids (attempt_id)
+        held.attempt_id,
+        case when bool_and(u.usd is not null) then sum(u.usd) when count(u.source) = 0 and never.ran then 0 end as usd,
+        coalesce(bool_and(u.is_final), never.ran) as is_final
+    from forebay.task_attempts as held
+    cross join lateral (
+        select held.status = 'released' and held.run_id is null and held.launcher <> 'pull' as ran
+    ) as never
     left join forebay.compute_usage as u
-        on u.attempt_id = ids.attempt_id and u.source = forebay._compute_source(ids.attempt_id)
-    group by ids.attempt_id
+        on u.attempt_id = held.attempt_id and u.source = forebay._compute_source(held.attempt_id)
+    where held.attempt_id = any(p_attempt_ids)
+    group by held.attempt_id, never.ran
 ) as c
 where a.attempt_id = c.attempt_id and (a.compute_usd, a.is_compute_final) is distinct from (c.usd, c.is_final);
 $function$;
 
 comment on function forebay._add_compute is 'Bring what the attempts'' machines cost up to date with the records; the caller holds attempts and tasks.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_add_compute.sql', 'repeatable', 'ba03da7356cee0e5844e35fa4770a4296801351d58fc15e8fbb5ad9e98c67cf2', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_add_compute.sql', 'repeatable', '5acdcf8ce2d116e9ecd2e654569df1bf37e167015f3af91ea6d7cbdf1e67d32b', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16499,8 +16505,9 @@ create or replace function forebay.release(p_attempt_id bigint, p_reason text, p
 as $function$
 -- Hand a task back without spending the attempt: the launch was refused, or the worker shuts down.
 --
--- Without reported usage the whole charge of tokens is refunded; max_rpm counts the claim all the same. After the agent's max_releases a release spends an attempt. An
--- attempt that no longer holds the task changes nothing, but is known to have stopped; a cancelled one is refunded too.
+-- Without reported usage the whole charge of tokens is refunded; max_rpm counts the claim all the same. The machine of an
+-- attempt that had no run cost nothing. After the agent's max_releases a release spends an attempt. An attempt that no
+-- longer holds the task changes nothing, but is known to have stopped; a cancelled one is refunded too.
 --
 -- Returns    the task's status after it
 -- Writes     forebay.tasks, forebay.task_attempts, forebay.agent_settlements
@@ -16534,6 +16541,7 @@ begin
     set status = 'released', finished_at = greatest(v_now, a.started_at), expected_usd = 0,
         error = jsonb_build_object('kind', 'released', 'message', left(p_reason, 2000))
     where a.attempt_id = p_attempt_id;
+    perform forebay._add_compute(array[p_attempt_id]);
     perform forebay._settle(p_attempt_id, true);
     return forebay._give_back(
         v_held.task, v_agent,
@@ -16545,7 +16553,7 @@ $function$;
 
 comment on function forebay.release is 'Hand a task back without spending the attempt: the launch was refused, or the worker shuts down.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/release.sql', 'repeatable', 'bd298d744d00c8f11279f86e3338e905f5d27f686dc090c2a1cdbd1402fca4b3', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/release.sql', 'repeatable', '20955897973a2e8954e6d6e12ea69718ca3c25ebaaf2cc871b5b9b63e227f159', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -18326,8 +18334,9 @@ as $function$
 -- price), or unknown. trace: the basis of an attempt is how far the search for its traces is: found, partial, awaited or
 -- missing. compute: source is that of the records, such as billing or
 -- local; the basis of an attempt is final, provisional, or unpriced: it used something of which no price is known, so that
--- its cost is not. Attempts that no source tells of have source null: running, awaited (its bill may still come), or
--- unknown; one whose run a bill should have told of by now, and has not, is not_attributable.
+-- its cost is not. Attempts that no source tells of have source null: running, awaited (its bill may still come),
+-- unknown, or final (handed back before it had a run, and free); one whose run a bill should have told of by now, and has
+-- not, is not_attributable.
 -- p_dimension null is all together, as for cost_summary; p_keys (null: all) are keys of cost_by, '' of its null. By model
 -- there are calls alone.
 --
@@ -18369,7 +18378,7 @@ $function$;
 comment on function forebay.cost_sources is
 'Say where the figures of cost_summary, or of cost_by, come from: by source, and by how it knows; p_from and p_to as there.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/cost_sources.sql', 'repeatable', 'a8d135367b14a43d69d719ab1de25b630a9ba35a52f9c4e14f5368b7432e819b', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/cost_sources.sql', 'repeatable', '3d3a717d9307ed07b8b37ed77bb5299c5139c494c75a4cc3bc1ed368b25809a3', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
