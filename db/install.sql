@@ -86,7 +86,7 @@
 \set file functions/internal/_customer_amounts.sql \set sha256 52ae6c901dba65129ec38707581cf754872e2df721a8c5a6ffeaa32efb33f5c6 \ir install/apply.sql
 \set file functions/internal/_customer_pages.sql \set sha256 1570588818b2f6e7d9de194e7e6aa0cdf95e4baf8c0ac427db0ad2baa7abc39f \ir install/apply.sql
 \set file functions/internal/_customer_priorities.sql \set sha256 503f75f783691bd38329f7ab4a941bc70741b847a59500029965677c45fc5a69 \ir install/apply.sql
-\set file functions/internal/_customer_sources.sql \set sha256 d2491ce45d64f5489784aea05c6b992d8a8be88135a6a37e391a4fa4f34eefd1 \ir install/apply.sql
+\set file functions/internal/_customer_sources.sql \set sha256 24eeb01ea1c58962be8182296359ea6a4eed557f1f1eac4985eb0375b63d6022 \ir install/apply.sql
 \set file functions/internal/_customer_tasks.sql \set sha256 53c55f20e7784b3b1fba9b7782ad7e103b7607979574dad079a0ecb2a04fa7aa \ir install/apply.sql
 \set file functions/internal/_customers_with_tasks.sql \set sha256 c3fb4b81fd8038474fd2ead7edf704a03727ff965b0d45de0e05912f68d2ad28 \ir install/apply.sql
 \set file functions/internal/_dearest_usd_per_m.sql \set sha256 dbd1c312ef7ebc87da9d559d899aaab7bbd1ecccb2d034778c1a24eac41e4e73 \ir install/apply.sql
@@ -96,7 +96,7 @@
 \set file functions/internal/_effective_priority.sql \set sha256 beabadd7ff286a78fbbca6bd88c71afce5257019bd9e8799ff6e02d2337d959f \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 a072c760eca2ca7ef2facc2463f81fb0844e9f05b28c5e9bbcdb2ca5a3052791 \ir install/apply.sql
-\set file functions/internal/_end_observed.sql \set sha256 1ce4fc7658c79e903c85daac05e645f877c915c99b7f7b6f4dd5d4461ce5e38c \ir install/apply.sql
+\set file functions/internal/_end_observed.sql \set sha256 c7263aef1732708805c21b9ac28045a1176817f05f554450e681fae3f7ab34b1 \ir install/apply.sql
 \set file functions/internal/_end_refusals.sql \set sha256 f81ab770ce886fca9159faaf19dc6cf3d13c6b349d78125b5a6bb9ba24dccf67 \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 cd3f0ca2189329a7305b07e3b940ff94a8a039eca204042e39be2446bc265b56 \ir install/apply.sql
 \set file functions/internal/_estimate.sql \set sha256 302035370bcaa6da8bc002590a15eadbc0b9c44eddf3e7b3a276cbeb2a65d47d \ir install/apply.sql

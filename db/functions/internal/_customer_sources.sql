@@ -5,10 +5,12 @@ create or replace function forebay._customer_sources(p_from timestamptz, p_to ti
     security invoker
 as $function$
 -- Where the amounts of the range's tasks are from, by customer and agent, and as of when machines' costs were read.
+--
+-- The 0 of an attempt that never had a run is known without a source.
 select
     t.customer, t.agent,
-    coalesce(array_agg(distinct b.source || ' ' || b.basis) filter (where b.part = 'llm'), '{}'),
-    coalesce(array_agg(distinct b.source) filter (where b.part = 'compute'), '{}'),
+    coalesce(array_agg(distinct b.source || ' ' || b.basis) filter (where b.part = 'llm' and b.source is not null), '{}'),
+    coalesce(array_agg(distinct b.source) filter (where b.part = 'compute' and b.source is not null), '{}'),
     max(s.as_of) filter (where b.part = 'compute')
 from (
     select 'llm' as part, llm.* from forebay._llm_bases(p_from, p_to, null, null, p_customers) as llm

@@ -39,6 +39,7 @@ begin
         expected_usd = case when v_is_unspent then 0 else a.expected_usd end
     where a.attempt_id = p_attempt.attempt_id;
     if v_is_unspent then
+        perform forebay._add_compute(array[p_attempt.attempt_id]);
         perform forebay._settle(p_attempt.attempt_id, true);
     end if;
     v_status := forebay._give_back(

@@ -5387,10 +5387,12 @@ create or replace function forebay._customer_sources(p_from timestamptz, p_to ti
     security invoker
 as $function$
 -- Where the amounts of the range's tasks are from, by customer and agent, and as of when machines' costs were read.
+--
+-- The 0 of an attempt that never had a run is known without a source.
 select
     t.customer, t.agent,
-    coalesce(array_agg(distinct b.source || ' ' || b.basis) filter (where b.part = 'llm'), '{}'),
-    coalesce(array_agg(distinct b.source) filter (where b.part = 'compute'), '{}'),
+    coalesce(array_agg(distinct b.source || ' ' || b.basis) filter (where b.part = 'llm' and b.source is not null), '{}'),
+    coalesce(array_agg(distinct b.source) filter (where b.part = 'compute' and b.source is not null), '{}'),
     max(s.as_of) filter (where b.part = 'compute')
 from (
     select 'llm' as part, llm.* from forebay._llm_bases(p_from, p_to, null, null, p_customers) as llm
@@ -5407,7 +5409,7 @@ $function$;
 comment on function forebay._customer_sources is
 'Where the amounts of the range''s tasks are from, by customer and agent, and as of when machines'' costs were read.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_customer_sources.sql', 'repeatable', 'd2491ce45d64f5489784aea05c6b992d8a8be88135a6a37e391a4fa4f34eefd1', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_customer_sources.sql', 'repeatable', '24eeb01ea1c58962be8182296359ea6a4eed557f1f1eac4985eb0375b63d6022', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5814,6 +5816,7 @@ begin
         expected_usd = case when v_is_unspent then 0 else a.expected_usd end
     where a.attempt_id = p_attempt.attempt_id;
     if v_is_unspent then
+        perform forebay._add_compute(array[p_attempt.attempt_id]);
         perform forebay._settle(p_attempt.attempt_id, true);
     end if;
     v_status := forebay._give_back(
@@ -5828,7 +5831,7 @@ $function$;
 
 comment on function forebay._end_observed is 'End an open attempt whose run was seen in a state that does not renew, or whose deadline has passed; the caller holds it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_end_observed.sql', 'repeatable', '1ce4fc7658c79e903c85daac05e645f877c915c99b7f7b6f4dd5d4461ce5e38c', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_end_observed.sql', 'repeatable', 'c7263aef1732708805c21b9ac28045a1176817f05f554450e681fae3f7ab34b1', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;

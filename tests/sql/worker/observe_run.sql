@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(62);
+select plan(63);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -327,6 +327,11 @@ select results_eq(
     $$ values ('the workspace does not let us start the job: give our service principal CAN_MANAGE_RUN on it '
         || '(launch failed with 403, PERMISSION_DENIED: No.)', 'enqueued', 0) $$,
     'says what to do, and spends nothing'
+);
+select results_eq(
+    $$ select o.compute_usd, o.is_compute_final from forebay.task_attempts as o where o.error ->> 'message' like '%No.' $$,
+    $$ values (0::numeric, true) $$,
+    'no machine had anything to do'
 );
 select is(
     (select count(*) from forebay.audit_log as l where l.agent = 'codes' and l.action = 'pause_agent'), 2::bigint,

@@ -1,6 +1,6 @@
 -- release: a task handed back costs no attempt and no tokens, until it was handed back too often.
 begin;
-select plan(31);
+select plan(32);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -122,6 +122,12 @@ select results_eq(
     $$ select basis, attempts, usd from forebay.cost_sources(p_agents => '{jobs}') where part = 'compute' and source is null $$,
     $$ values ('awaited', 1::bigint, null), ('final', 1, 0::numeric) $$,
     'and it is known'
+);
+select results_eq(
+    $$ select agent, costed_attempts, compute_usd, compute_sources from forebay.customer_costs('2020-01-01', '2030-01-01')
+    where agent = 'jobs' $$,
+    $$ values ('jobs', 1::bigint, 0::numeric, '{}'::text[]) $$,
+    'without a source that would have told it'
 );
 select given($$
     select forebay.record_compute_usage('[{"record_id": "1", "attempt_id": 110, "usd": 0.5, "is_final": true}]', 'billing', noon())
