@@ -381,7 +381,7 @@
 \set file functions/worker/adopt.sql \set sha256 e9b5cb6d0107f0371e0b609ba41b42f56df8ea2d96cf90a5d2e2a2b8b42a782d \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 20bc1effd78446190a5c1b26fd5a58cfc0c5bbf47143a65aa3231e1eb46b5008 \ir install/apply.sql
 \set file functions/worker/observe_launcher.sql \set sha256 410150cf0c3312eb33db8cf82f17296400eb8948bb4091f6e65c3c62cd1a6e83 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 507744d86e61cfef8ad9e0cb63cacd0df84a8a1ad462293befd826029b20e121 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 6a9564c54a27894810b40a92c58f98669e4b2284aca58aa5493d41d3b541cf61 \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
 \set file functions/worker/recover_claims.sql \set sha256 b566fbb6e4eb3140c8511a2de20574d842c173c048ab3ebac62b086954e4e317 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 20955897973a2e8954e6d6e12ea69718ca3c25ebaaf2cc871b5b9b63e227f159 \ir install/apply.sql

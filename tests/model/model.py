@@ -498,7 +498,7 @@ class Model:
         outcome, is_ended = ("renew", False)
         if attempt.is_external:
             outcome, is_ended = RUN_OUTCOMES.get(state, (outcome, is_ended))
-        if outcome == "pause_agent":
+        if outcome == "pause_agent" and attempt.is_open:
             self.pause(agent.name, None)
         attempt.run_ended_at = (attempt.run_ended_at or self.now) if is_ended else None
         attempt.is_stop_pending = attempt.is_stop_pending and not is_ended

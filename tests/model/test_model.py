@@ -12,7 +12,7 @@ from model.machine import Walk
 from model.stage import Stage
 
 WALK = settings(
-    max_examples=40,
+    max_examples=70,
     stateful_step_count=50,
     derandomize=True,
     database=None,
@@ -28,7 +28,7 @@ def test_the_database_does_what_the_model_does(stage: Stage) -> None:
     """Whatever is called, at whatever moment: answers, tables and insight are the model's."""
     Walk.steps = 0
     run_state_machine_as_test(partial(Walk, stage), settings=WALK)
-    assert Walk.steps > 1400
+    assert Walk.steps > 2500
 
 
 @pytest.mark.long

@@ -11,7 +11,8 @@ as $function$
 -- renews, until the attempt's deadline. A run that ended waits the report grace for its report, counted from when it was
 -- first seen ended. A launch that failed is told in the same way (LAUNCH_FAILED), and a look at a run that did (POLL_FAILED):
 -- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. While nothing can begin, or
--- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. An agent may be paused while the run goes on: its lease is renewed.
+-- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. What an ended attempt's run
+-- says pauses no agent; one may be paused while the run goes on: its lease is renewed.
 --
 -- Returns    renew, requeue, retry, fail or pause_agent: what was done; none when the attempt had ended before
 -- Writes     forebay.task_attempts, forebay.tasks, forebay.agents

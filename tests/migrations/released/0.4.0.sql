@@ -16322,7 +16322,8 @@ as $function$
 -- renews, until the attempt's deadline. A run that ended waits the report grace for its report, counted from when it was
 -- first seen ended. A launch that failed is told in the same way (LAUNCH_FAILED), and a look at a run that did (POLL_FAILED):
 -- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. While nothing can begin, or
--- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. An agent may be paused while the run goes on: its lease is renewed.
+-- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. What an ended attempt's run
+-- says pauses no agent; one may be paused while the run goes on: its lease is renewed.
 --
 -- Returns    renew, requeue, retry, fail or pause_agent: what was done; none when the attempt had ended before
 -- Writes     forebay.task_attempts, forebay.tasks, forebay.agents
@@ -16390,7 +16391,7 @@ $function$;
 
 comment on function forebay.observe_run is 'Take in what the launcher saw of an attempt''s run, and let the table run_outcomes say what follows.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/observe_run.sql', 'repeatable', '507744d86e61cfef8ad9e0cb63cacd0df84a8a1ad462293befd826029b20e121', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/observe_run.sql', 'repeatable', '6a9564c54a27894810b40a92c58f98669e4b2284aca58aa5493d41d3b541cf61', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
