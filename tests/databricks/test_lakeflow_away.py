@@ -35,7 +35,7 @@ Client = Callable[..., WorkspaceClient]
 
 
 @pytest.mark.parametrize("kind", ["status", "reset", "hang", "lost"])
-@pytest.mark.parametrize("seconds", [5, pytest.param(600, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [10, pytest.param(600, marks=pytest.mark.long)])
 @pytest.mark.timeout(900)
 def test_while_the_workspace_is_away_tasks_wait_and_nothing_fails(
     kind: Any,
