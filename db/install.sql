@@ -120,7 +120,7 @@
 \set file functions/internal/_fold_spend.sql \set sha256 3b77910284d7b0a807dd6c9cf4db028ff89f64780a4c7421b7b523fb44c7a404 \ir install/apply.sql
 \set file functions/internal/_forget_calls.sql \set sha256 543e95f7ef09a1df90e2286c3556f69f276a5e4c815ea5d5a03f4986578acca4 \ir install/apply.sql
 \set file functions/internal/_forget_refusals.sql \set sha256 9e890fc34ea6cf844e7fc3d18c3577ed4f668680667ae2447fad1198f6ff8fcb \ir install/apply.sql
-\set file functions/internal/_forget_statistics.sql \set sha256 8fd0196d6f7502ad1978f1981f890e7d96af3d3ec09d43084dcdb38510457dfc \ir install/apply.sql
+\set file functions/internal/_forget_statistics.sql \set sha256 19021c2691e2474a48293c4b39bf6a916d9a6bda3f3b72d67cc7ac6a2cc1eb28 \ir install/apply.sql
 \set file functions/internal/_free_at.sql \set sha256 c3b1fdaa7f2b9fe47bb4de68cf1f8cebbc899f124cf4a6f681db7700ff6509cc \ir install/apply.sql
 \set file functions/internal/_gauge_words.sql \set sha256 8e604921b72c1de2406dbfb837c4b0a9eddaba8a263a17da394bb6dccff23eca \ir install/apply.sql
 \set file functions/internal/_get_agent.sql \set sha256 7bd9baf71d420bc9044e02d8d9a06fcb4fe1960d03168ddcf473ec13a2ff2b61 \ir install/apply.sql
@@ -344,7 +344,7 @@
 \set file functions/internal/_unreadable.sql \set sha256 63d13e5e0b0c6af40217137dc8d48ebde8af864fbaf623c75c41463d457d5542 \ir install/apply.sql
 \set file functions/internal/_upsert_rollups.sql \set sha256 d4c0f58a4ce33565e7c6e0a5e144d66ec7f8642b1045b25555aded7d496bcb4b \ir install/apply.sql
 \set file functions/internal/_usage_source.sql \set sha256 5c2d6eb0803af258ae035ffcf162f69687a40ef71544d35136dd3c2307e80a04 \ir install/apply.sql
-\set file functions/internal/_usage_sources.sql \set sha256 9b7d50e4a54503f3633484b9d644eca5d752b7c5664c0a4fe0e9a25eeab80096 \ir install/apply.sql
+\set file functions/internal/_usage_sources.sql \set sha256 990c623c258eb0d071ad5370e4599bb16a78facb69995eb958a98f2f10358bf8 \ir install/apply.sql
 \set file functions/internal/_utc_day.sql \set sha256 e723bc7e3027aa2dc4abd4f1afc2de619730fb164fbbdf0b31e335673fd15505 \ir install/apply.sql
 \set file functions/internal/_waiting_priorities.sql \set sha256 48adae1f800195df14211eb2cdb48c36b5c87bb835293bce75a13f992488bfe5 \ir install/apply.sql
 \set file functions/internal/_waiting_reason.sql \set sha256 a9c198bff5935a77a96ec7a6dcd00dccab6c45f171d10144e61830e4e41a33c5 \ir install/apply.sql
@@ -407,7 +407,7 @@
 \set file functions/operator/lift_spend_cap.sql \set sha256 451f8c159489d1df59c58e7f2f9efef2008ebc7cd55e8341496d81a302be9fa8 \ir install/apply.sql
 \set file functions/operator/open_installation.sql \set sha256 3a3a12a78d694081a8c3153c496fb8bb557bb729d7cbd61130c35617eb2db233 \ir install/apply.sql
 \set file functions/operator/pause_agent.sql \set sha256 4ef9ad12b955f19587e0cd1109da411742ba981674e8c0ec36910cb2ca9763d8 \ir install/apply.sql
-\set file functions/operator/price_calls.sql \set sha256 628a0a29abfe456bef1422c3f46645f06e8183860dddbc433bb3bacdee096ded \ir install/apply.sql
+\set file functions/operator/price_calls.sql \set sha256 db28b999d865a84307ae37cc3d36aaa8d1486bc8a73dfe5461857b7d108563c1 \ir install/apply.sql
 \set file functions/operator/register_agent.sql \set sha256 f054bb5b1db44a021fd9e73da95f49b253e0f1601447c56c0b023de6622e6640 \ir install/apply.sql
 \set file functions/operator/register_customer.sql \set sha256 5d56cc0a8648496b06fbd5cae91fb936d2fd0644a3d1d34b4a23bffcb7f84d28 \ir install/apply.sql
 \set file functions/operator/register_price.sql \set sha256 733e4b8837c07193e9e7acb0fcc64a76da8fc89b2b68e402015fc379629222d0 \ir install/apply.sql

@@ -237,6 +237,16 @@ def test_neither_statistics_nor_files_tell_what_was_masked(source: str) -> None:
     assert holding == []
 
 
+def test_a_branch_is_made_of_an_installation_whose_tasks_are_gone(source: str) -> None:
+    """Statistics of what was deleted are forgotten too, but for a column that triggers look at."""
+    with as_superuser(source) as conn:
+        conn.execute("analyze forebay.tasks, forebay.task_attempts")
+        conn.execute("set session_replication_role = replica")
+        conn.execute("delete from forebay.task_attempts")
+        conn.execute("delete from forebay.tasks")
+    assert Branches(source).create("fix").masked_at
+
+
 def test_a_branch_of_which_there_are_branches_is_not_deleted(source: str) -> None:
     """They would be nobody's; and a branch says that it is the one that is looked for."""
     first = Branches(source)

@@ -23,7 +23,7 @@ as $function$
 --
 -- Returns    the attempts that were priced, by id; fewer than p_limit: there are no others
 -- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.tasks, forebay.spend_entries,
---            forebay.audit_log
+--            forebay.agent_settlements, forebay.audit_log
 -- Locks      the tasks, then their attempts, by id
 -- Errors     22023  an argument is null, or p_limit is not from 1 to 10,000
 -- Called by  forebay_operator
@@ -54,7 +54,7 @@ begin
     from forebay.task_attempts as a
     where u.attempt_id = any(v_attempts) and a.attempt_id = u.attempt_id and u.model = p_model and u.cost_usd is null
         and (u.usd is null or u.is_list_price);
-    perform forebay._spend(ids.attempt_id) from unnest(v_attempts) as ids (attempt_id);
+    perform forebay._count_usage(ids.attempt_id) from unnest(v_attempts) as ids (attempt_id);
     if v_attempts <> '{}' then
         perform forebay._audit(
             'price_calls', null, null, p_reason, p_actor,

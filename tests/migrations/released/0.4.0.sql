@@ -6740,7 +6740,8 @@ create or replace function forebay._forget_statistics()
 as $function$
 -- Forget what the planner knows of the values in tables that are empty now: analyze leaves it there, with the values.
 --
--- That a column is given the type that it has drops its statistics; there is no other way before Postgres 18.
+-- That a column is given the type that it has drops its statistics; there is no other way before Postgres 18. Columns called
+-- status stay: triggers look at them, and they hold words of Forebay's own.
 --
 -- Locks  the empty tables of which there are statistics, against everybody
 declare
@@ -6753,7 +6754,7 @@ begin
         inner join pg_attribute as a on a.attrelid = to_regclass(format('forebay.%I', s.tablename)) and a.attname = s.attname
         inner join pg_type as t on t.oid = a.atttypid
         inner join pg_class as c on c.oid = a.attrelid and c.relkind = 'r'
-        where s.schemaname = 'forebay' and a.atttypid in ('text'::regtype, 'text[]'::regtype, 'jsonb'::regtype)
+        where s.schemaname = 'forebay' and s.attname <> 'status' and a.atttypid in ('text'::regtype, 'text[]'::regtype, 'jsonb'::regtype)
     loop
         execute format('select not exists (select from forebay.%I)', v_column.tablename) into v_is_empty;
         if v_is_empty then
@@ -6768,7 +6769,7 @@ $function$;
 comment on function forebay._forget_statistics is
 'Forget what the planner knows of the values in tables that are empty now: analyze leaves it there, with the values.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_forget_statistics.sql', 'repeatable', '8fd0196d6f7502ad1978f1981f890e7d96af3d3ec09d43084dcdb38510457dfc', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_forget_statistics.sql', 'repeatable', '19021c2691e2474a48293c4b39bf6a916d9a6bda3f3b72d67cc7ac6a2cc1eb28', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14898,15 +14899,18 @@ as $function$
 -- Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.
 --
 -- Of two that know of as many, the one that knows input and output of more, then what more of them cost. But traces that may
--- have more to tell never replace a report that knows all its calls. It returns a set so that it is inlined where it is asked
--- for many attempts.
+-- have more to tell, or that tell of fewer tokens, never replace a report that knows all its calls. It returns a set so that
+-- it is inlined where it is asked for many attempts.
 select u.source
 from forebay.attempt_usage as u
 where u.attempt_id = p_attempt_id
 group by u.source
 order by
     (
-        coalesce(bool_or(bool_or(u.is_partial)) over (), false)
+        (
+            coalesce(bool_or(bool_or(u.is_partial)) over (), false)
+            or 2 * sum(u.input_tokens + u.output_tokens) > sum(sum(u.input_tokens + u.output_tokens)) over ()
+        )
         and u.source = 'agent' and bool_and(u.input_tokens is not null and u.output_tokens is not null)
     ) desc,
     count(*) filter (where (u.input_tokens is not null and u.output_tokens is not null) or u.usd is not null) desc,
@@ -14917,7 +14921,7 @@ $function$;
 comment on function forebay._usage_sources is
 'Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_usage_sources.sql', 'repeatable', '9b7d50e4a54503f3633484b9d644eca5d752b7c5664c0a4fe0e9a25eeab80096', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_usage_sources.sql', 'repeatable', '990c623c258eb0d071ad5370e4599bb16a78facb69995eb958a98f2f10358bf8', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -17583,7 +17587,7 @@ as $function$
 --
 -- Returns    the attempts that were priced, by id; fewer than p_limit: there are no others
 -- Writes     forebay.attempt_usage, forebay.task_attempts, forebay.tasks, forebay.spend_entries,
---            forebay.audit_log
+--            forebay.agent_settlements, forebay.audit_log
 -- Locks      the tasks, then their attempts, by id
 -- Errors     22023  an argument is null, or p_limit is not from 1 to 10,000
 -- Called by  forebay_operator
@@ -17614,7 +17618,7 @@ begin
     from forebay.task_attempts as a
     where u.attempt_id = any(v_attempts) and a.attempt_id = u.attempt_id and u.model = p_model and u.cost_usd is null
         and (u.usd is null or u.is_list_price);
-    perform forebay._spend(ids.attempt_id) from unnest(v_attempts) as ids (attempt_id);
+    perform forebay._count_usage(ids.attempt_id) from unnest(v_attempts) as ids (attempt_id);
     if v_attempts <> '{}' then
         perform forebay._audit(
             'price_calls', null, null, p_reason, p_actor,
@@ -17627,7 +17631,7 @@ $function$;
 
 comment on function forebay.price_calls is 'Price calls of a model that were made before their price was registered: those without a cost, or with a list price.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/price_calls.sql', 'repeatable', '628a0a29abfe456bef1422c3f46645f06e8183860dddbc433bb3bacdee096ded', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/price_calls.sql', 'repeatable', 'db28b999d865a84307ae37cc3d36aaa8d1486bc8a73dfe5461857b7d108563c1', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;

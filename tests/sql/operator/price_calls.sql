@@ -1,6 +1,6 @@
 -- price_calls: calls that were made before their price was registered get the price that held then.
 begin;
-select plan(14);
+select plan(15);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -65,6 +65,22 @@ $$);
 set local role forebay_operator;
 select is_empty($$ select forebay.price_calls('other', 101) $$, 'those up to an attempt are left out');
 select results_eq($$ select forebay.price_calls('other', p_limit => 1) $$, array[101]::bigint[], 'at most p_limit');
+-- What a price makes known may make another source count.
+set local role forebay_owner;
+select given($$
+    select forebay.enqueue('a', '{}'), forebay.dequeue('w', '{a}', 1);
+    select forebay.report_usage(104, '[{"call_id": "1", "model": "late", "input_tokens": 500, "output_tokens": 50},
+        {"call_id": "1", "source": "trace", "input_tokens": 500, "output_tokens": 51, "list_usd": 9}]');
+    select forebay.register_price('late', noon(), p_usd_per_call => 1);
+    select forebay.price_calls('late')
+$$);
+select results_eq(
+    $$ select a.used_output_tokens, a.cost_usd, c.llm_usd from forebay.task_attempts as a, forebay.cost_by('model') as c
+    where a.attempt_id = 104 and c.key = 'late' $$,
+    $$ values (50::bigint, 1::numeric, 1::numeric) $$,
+    'its tokens count then as well as its cost'
+);
+set local role forebay_operator;
 select throws_ok($$ select forebay.price_calls(null) $$, '22023', null, 'a model is given');
 select throws_ok($$ select forebay.price_calls('m', p_limit => 0) $$, '22023', null, 'a limit is at least 1');
 select only_callable_by('{operator}', $$ select forebay.price_calls('m') $$);
