@@ -98,11 +98,14 @@ def _of_names(resources: Tree) -> Iterator[str]:
     (schema,) = resources["schemas"].values()
     (database,) = resources["postgres_databases"].values()
     (experiment,) = resources["experiments"].values()
+    (warehouse,) = resources["sql_warehouses"].values()
+    (tag,) = warehouse["tags"]["custom_tags"]
     root = f"/Volumes/{schema['catalog_name']}/{schema['name']}/{volume['name']}"
     endpoint = "${resources.postgres_endpoints.primary.id}"
     declared = {
         "FOREBAY_STORAGE_ROOTS": root,
         "FOREBAY_DATABASE_URL": f"lakebase:{endpoint}?dbname={database['postgres_database']}",
+        "FOREBAY_BILLING_TAG": f"{tag['key']}={tag['value']}",
         "FOREBAY_MLFLOW_EXPERIMENT": experiment["name"],
         "FOREBAY_JOB_RUN_AS": AGENT,
     }

@@ -59,6 +59,17 @@ def test_who_may_not_read_the_bill_is_told_so(books: Books) -> None:
     assert viewer.metrics(books.db).compute_as_of is None
 
 
+def test_the_sentence_says_nothing_of_the_client(books: Books, workspace: Workspace) -> None:
+    """The SDK adds all of its settings to what the workspace says."""
+    books.run()
+    refuses = Fault("status", r"POST /api/2.0/sql/statements$", 403, "PERMISSION_DENIED", "No.")
+    workspace.faults.add(refuses)
+    with pytest.raises(BillError) as caught:
+        books.read()
+    assert "Config: host=" in str(caught.value.__cause__)
+    assert str(caught.value) == "The bill cannot be read: No."
+
+
 @pytest.mark.parametrize(
     ("environment", "said"),
     [

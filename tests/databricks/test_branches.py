@@ -191,6 +191,16 @@ def test_who_may_not_manage_the_project_hears_it(project: Project) -> None:
     assert project.ids == ["production"]
 
 
+def test_what_the_workspace_says_is_told_without_the_clients_settings(project: Project) -> None:
+    """The SDK adds them all."""
+    refused = Fault("status", rf"GET .*{BRANCHES}$", 403, "PERMISSION_DENIED", "No.", times=None)
+    project.lake.workspace.faults.add(refused)
+    with pytest.raises(BranchError) as caught:
+        Branches(project.lake.url).all()
+    assert "Config: host=" in str(caught.value.__cause__)
+    assert str(caught.value).endswith(": the workspace says PermissionDenied: No.")
+
+
 def test_no_token_is_printed(project: Project, cli: Cli) -> None:
     """Neither what logs in to the workspace nor to the database."""
     made = cli("branch", "create", "fix")

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from databricks.support_bundle import ROOT, Tree, files, joined, leaves, references
-from databricks.support_bundle_rights import AGENT, faults, granted
+from databricks.support_bundle_rights import AGENT, faults, granted, settings
 from databricks.support_deploy import declared
 from forebay_lab.workspace import deployed as stand_in
 from forebay_lab.workspace.jobs import Job
@@ -203,6 +203,8 @@ CHANGES: dict[str, Change] = {
     "another database": parameter("FOREBAY_DATABASE_URL", "lakebase:x?dbname=forebai"),
     "another volume": parameter("FOREBAY_STORAGE_ROOTS", "/Volumes/main/forebay_dev/docs"),
     "another experiment": variable("orchestrator", "FOREBAY_MLFLOW_EXPERIMENT", "/Shared/other"),
+    "another tag": variable("orchestrator", "FOREBAY_BILLING_TAG", "project=other"),
+    "another tag of the job": parameter("FOREBAY_BILLING_TAG", "project=other"),
     "a secret in the clear": variable("orchestrator", "FOREBAY_CALLBACK_SECRETS", "whsec_c2Vj"),
     "a password in a URL": variable("intake", "FOREBAY_ADMINS", "postgresql://a:b@host/x"),
 }
@@ -265,8 +267,10 @@ def test_settings_exist(resources: Tree) -> None:
 
 
 def test_what_costs_bears_one_tag(resources: Tree) -> None:
-    """Warehouse, job and project bear the tag that bills are read by."""
-    (tag,) = {v["value"] for _, v in env_of(resources) if v["name"] == "FOREBAY_BILLING_TAG"}
+    """Warehouse, job and project bear the tag that bills are read by: in the app, and by hand."""
+    readers = {whose: v for whose, name, v in settings(resources) if name == "FOREBAY_BILLING_TAG"}
+    assert readers.keys() == {"apps.orchestrator", "jobs.agent"}
+    (tag,) = set(readers.values())
     key, _, value = tag.partition("=")
     pair = {"key": key, "value": value}
     assert resources["jobs"]["agent"]["tags"] == {key: value}
@@ -324,6 +328,7 @@ def test_the_stand_in_grants_what_the_bundle_declares() -> None:
     assert named["FOREBAY_STORAGE_ROOTS"] == stand_in.ROOT
     assert dev["experiments"]["traces"]["name"] == stand_in.EXPERIMENT
     assert named["FOREBAY_MLFLOW_EXPERIMENT"] == stand_in.EXPERIMENT
+    assert named["FOREBAY_BILLING_TAG"] == stand_in.TAG
 
 
 class _NoApp:

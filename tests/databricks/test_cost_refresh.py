@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+import mlflow
 import pytest
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.service.jobs import PythonWheelTask, Task
@@ -29,7 +31,12 @@ def settled(books: Books, workspace: Workspace, monkeypatch: pytest.MonkeyPatch)
     """Let a run be on the bill of a workspace that the environment knows, and no more than that."""
     monkeypatch.setenv("DATABRICKS_HOST", workspace.url)
     monkeypatch.setenv("DATABRICKS_TOKEN", workspace.token)
-    for name in ("FOREBAY_WAREHOUSE_ID", "FOREBAY_MLFLOW_EXPERIMENT"):
+    for name in (
+        "FOREBAY_WAREHOUSE_ID",
+        "FOREBAY_BILLING_TAG",
+        "FOREBAY_BILLING_PRICE",
+        "FOREBAY_MLFLOW_EXPERIMENT",
+    ):
         monkeypatch.delenv(name, raising=False)
     _, run_id = books.run()
     books.rows.use("2", books.clock.now(), run_id=run_id)
@@ -37,15 +44,30 @@ def settled(books: Books, workspace: Workspace, monkeypatch: pytest.MonkeyPatch)
     return books
 
 
+def add_job(books: Books, client: WorkspaceClient, **parameters: str) -> None:
+    """Register an agent whose job has these parameters."""
+    wheel = PythonWheelTask("forebay", "forebay-agent-job", named_parameters=parameters)
+    job = client.jobs.create(name="j", tasks=[Task("attempt", python_wheel_task=wheel)])
+    register(books.db, "of_a_job", launcher="lakeflow", job_id=job.job_id)
+
+
+@pytest.fixture
+def without_traces(settled: Books, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Have the traces be in an MLflow that is away."""
+    monkeypatch.setenv("FOREBAY_MLFLOW_EXPERIMENT", "/Shared/forebay-dev")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://127.0.0.1:9")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "1")
+    before = mlflow.get_tracking_uri()
+    yield
+    mlflow.set_tracking_uri(before)
+
+
 def test_the_job_of_an_agent_says_which_warehouse(
     settled: Books, client: Callable[..., WorkspaceClient], cli: Cli
 ) -> None:
     """As the bundle sets it there: nobody has to look it up."""
-    wheel = PythonWheelTask(
-        "forebay", "forebay-agent-job", named_parameters={"FOREBAY_WAREHOUSE_ID": WAREHOUSE}
-    )
-    job = client().jobs.create(name="j", tasks=[Task("attempt", python_wheel_task=wheel)])
-    register(settled.db, "jobs", launcher="lakeflow", job_id=job.job_id)
+    add_job(settled, client(), FOREBAY_WAREHOUSE_ID=WAREHOUSE)
     answer = cli("cost", "refresh", "--json")
     assert answer.code == 0, answer.err
     assert (answer.json["bill"]["runs"], answer.json["traces"]) == (1, None)
@@ -57,3 +79,47 @@ def test_where_nothing_says_it_both_settings_are_named(settled: Books, cli: Cli)
     assert answer.code == 1
     assert "FOREBAY_WAREHOUSE_ID" in answer.err
     assert "FOREBAY_MLFLOW_EXPERIMENT" in answer.err
+
+
+def test_by_the_jobs_settings_the_dashboards_costs_stay(
+    settled: Books, client: Callable[..., WorkspaceClient], cli: Cli
+) -> None:
+    """Tag and price are the job's too: else all of the workspace would take the place of ours."""
+    settled.rows.use("6", settled.clock.now(), product="SQL")
+    settled.rows.use("4", settled.clock.now(), product="APPS", tags={"project": "ours"})
+    settled.bill = replace(settled.bill, tag=("project", "ours"), price="default")
+    settled.read()
+    ours = settled.shared()
+    assert list(ours) == ["APPS"]
+    add_job(
+        settled,
+        client(),
+        FOREBAY_WAREHOUSE_ID=WAREHOUSE,
+        FOREBAY_BILLING_TAG="project=ours",
+        FOREBAY_BILLING_PRICE="default",
+    )
+    assert cli("cost", "refresh").code == 0
+    assert settled.shared() == ours
+    told = settled.db.execute("select settings from forebay.compute_sources").fetchall()
+    assert told == [(settled.bill.settings,)]
+
+
+@pytest.mark.usefixtures("without_traces")
+def test_the_bill_is_read_where_traces_are_away(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was read is told, and then what was not."""
+    monkeypatch.setenv("FOREBAY_WAREHOUSE_ID", WAREHOUSE)
+    answer = cli("cost", "refresh", "--json")
+    assert answer.code == 1
+    assert (answer.json["bill"]["runs"], answer.json["traces"]) == (1, None)
+    assert answer.err.startswith("forebay: Traces cannot be read: ")
+    assert answer.err.count("\n") == 1
+
+
+@pytest.mark.usefixtures("without_traces")
+def test_each_failure_is_a_sentence(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are tried, and nothing is printed where neither could be read."""
+    monkeypatch.setenv("FOREBAY_WAREHOUSE_ID", "gone")
+    answer = cli("cost", "refresh", "--json")
+    assert (answer.code, answer.out) == (1, "")
+    assert "Traces cannot be read: " in answer.err
+    assert answer.err.endswith(" The bill cannot be read: SQL warehouse gone does not exist.\n")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from forebay.cli import output, words
 from forebay.cli.database import connect
-from forebay.cli.errors import Refused
+from forebay.cli.errors import Refused, sentence
 
 if TYPE_CHECKING:
     from forebay.databricks.billing import Refreshed
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
 WAREHOUSE = "FOREBAY_WAREHOUSE_ID"
 EXPERIMENT = "FOREBAY_MLFLOW_EXPERIMENT"
+HOW = ("FOREBAY_BILLING_TAG", "FOREBAY_BILLING_PRICE")
+"""How the bill is read: whoever reads it otherwise replaces what others read."""
 
 
 def refresh_costs(dsn: str | None, environment: Mapping[str, str], as_json: bool) -> None:
     """Read what is set up, and print what that did: {"bill": ..., "traces": ...}, null for none.
 
-    Where the environment names neither warehouse nor experiment, the agents' jobs may.
+    Where the environment names neither warehouse nor experiment, the agents' jobs may. Of bill and
+    traces one that fails keeps nobody from the other: what failed is raised at the end.
     """
     from forebay.extras import has
 
@@ -34,8 +37,30 @@ def refresh_costs(dsn: str | None, environment: Mapping[str, str], as_json: bool
             f"Set {WAREHOUSE}, the SQL warehouse that reads the bill, or {EXPERIMENT}, the MLflow"
             " experiment that traces are in: neither is set, nor a parameter of an agent's job."
         )
-    traces, bill = _read_traces(dsn, environment), _read_bill(dsn, environment)
-    if as_json:
+    bill, traces = None, None
+    failures: list[Exception] = []
+    with _kept(failures):
+        traces = _read_traces(dsn, environment)
+    with _kept(failures):
+        bill = _read_bill(dsn, environment)
+    _print(bill, traces, as_json)
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise Refused(" ".join(dict.fromkeys(map(sentence, failures)))) from failures[0]
+
+
+@contextmanager
+def _kept(failures: list[Exception]) -> Iterator[None]:
+    """Add an error of the block to failures, and go on."""
+    try:
+        yield
+    except Exception as error:
+        failures.append(error)
+
+
+def _print(bill: Refreshed | None, traces: Traced | None, as_json: bool) -> None:
+    if as_json and (bill or traces):
         output.print_json({"bill": bill, "traces": traces})
         return
     if bill:
@@ -65,7 +90,7 @@ def _settings_of_jobs(dsn: str | None) -> dict[str, str]:
             found |= settings_of_job(client, job_id)
     except (ValueError, OSError):
         return {}
-    return {name: found[name] for name in (WAREHOUSE, EXPERIMENT) if name in found}
+    return {name: found[name] for name in (WAREHOUSE, EXPERIMENT, *HOW) if name in found}
 
 
 def _read_bill(dsn: str | None, environment: Mapping[str, str]) -> Refreshed | None:

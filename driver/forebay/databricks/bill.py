@@ -22,6 +22,7 @@ from databricks.sdk.errors.base import DatabricksError
 
 from forebay.databricks.bill_settings import BillSettings, Price
 from forebay.databricks.client import workspace_client
+from forebay.databricks.login import words
 from forebay.databricks.statements import Row, StatementFailed, query
 from forebay.errors import BillError
 from forebay.logs import first_line
@@ -209,8 +210,11 @@ def _said_as_one() -> Iterator[None]:
     """Raise BillError for whatever keeps the workspace from answering, login included."""
     try:
         yield
-    except (DatabricksError, StatementFailed, TimeoutError, ValueError) as error:
+    except StatementFailed as error:
         raise BillError(f"The bill cannot be read: {first_line(error)}") from error
+    except (DatabricksError, TimeoutError, ValueError) as error:
+        said = words(error) or type(error).__name__
+        raise BillError(f"The bill cannot be read: {said}.") from error
 
 
 def _run_line(row: Row) -> RunLine:

@@ -19,6 +19,7 @@ from google.protobuf.duration_pb2 import Duration  # type: ignore[import-untyped
 from forebay.copies import Copy
 from forebay.databricks.client import workspace_client
 from forebay.databricks.lakebase import SCHEME, Address
+from forebay.databricks.login import words
 from forebay.errors import BranchError
 from forebay.logs import first_line
 
@@ -192,7 +193,6 @@ def _sentences(what: str) -> Iterator[None]:
     except BranchError:
         raise
     except Exception as error:  # the SDK raises a bare one for an operation that failed
-        said = first_line(error).rstrip(".")
         raise BranchError(
-            f"The branch {what}: the workspace says {type(error).__name__}: {said}."
+            f"The branch {what}: the workspace says {type(error).__name__}: {words(error)}."
         ) from error

@@ -49,6 +49,7 @@ ROOT = "/Volumes/main/forebay_dev/documents"
 MODEL = "databricks-simulated-model"
 WAREHOUSE = "forebay-dev"
 EXPERIMENT = "/Shared/forebay-dev"
+TAG = "project=forebay-dev"
 SCOPE = "forebay-dev"
 APPS = {"forebay-orchestrator-dev": ORCHESTRATOR, "forebay-intake-dev": INTAKE}
 PORTS = {"forebay-orchestrator-dev": 8000, "forebay-intake-dev": 8001}
@@ -101,6 +102,7 @@ class Deployed:
             "FOREBAY_MODEL_NAME": MODEL,
             "FOREBAY_VISION_MODEL_NAME": "",
             "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
+            "FOREBAY_BILLING_TAG": TAG,
             "FOREBAY_MLFLOW_EXPERIMENT": EXPERIMENT,
             "FOREBAY_CALLBACK_URL": f"{self.apps['forebay-orchestrator-dev'].url}/api/callbacks",
             "FOREBAY_CALLBACK_AUTH": "databricks",
@@ -115,7 +117,7 @@ class Deployed:
                 **self.login(ORCHESTRATOR),
                 **common,
                 "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
-                "FOREBAY_BILLING_TAG": "project=forebay-dev",
+                "FOREBAY_BILLING_TAG": TAG,
                 "FOREBAY_MLFLOW_EXPERIMENT": EXPERIMENT,
                 "FOREBAY_JOB_RUN_AS": AGENT,
                 "FOREBAY_CALLBACK_SECRETS": f"secret:{SCOPE}/callbacks",
