@@ -23,7 +23,6 @@ from forebay.calls import agent as report
 from forebay.calls import operator, submitter, viewer, worker
 from forebay.databricks.bootstrap import Principal as Admitted
 from forebay.databricks.bootstrap import admit
-from forebay.errors import TracesError
 from forebay.pool import Database
 from forebay.rows import ClaimedAttempt
 from forebay.traces import mlflow_store
@@ -204,8 +203,7 @@ def test_a_storage_that_hangs_holds_up_no_harvest_for_ever(
     seen.complete(work)
     with monkeypatch.context() as short:
         short.setattr(mlflow_store, "READ_SECONDS", 0.3)
-        with pytest.raises(TracesError, match="not read within"):
-            seen.read()
+        assert dict(seen.read().states) == {"partial": 1}
     workspace.faults.remove(hang)
     seen.clock.advance(timedelta(minutes=2))
     assert dict(seen.read().states) == {"found": 1}

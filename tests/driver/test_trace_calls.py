@@ -222,6 +222,20 @@ def test_a_call_that_two_libraries_record_counts_once() -> None:
     ) == {"inner": (50, 5)}
 
 
+def test_a_call_takes_the_cost_that_only_the_span_around_it_tells() -> None:
+    """And the model; what it tells itself stays, and a sum over several calls is none of theirs."""
+    outer = span("outer", None, (50, 5), **{OWN_COST: "0.5", MODEL: "m"})
+    between = span("between", "outer", (50, 5), **{COST: {"total_cost": 0.4}})
+    (call,) = calls_of("tr-1", [outer, between, span("inner", "between", (50, 5))])
+    assert (call["call_id"], call["model"]) == ("tr-1/inner", "m")
+    assert (call["cost_usd"], call["list_usd"]) == ("0.5", "0.4")
+    (call,) = calls_of("tr-1", [outer, span("i", "outer", (50, 5), **{OWN_COST: 1, MODEL: "n"})])
+    assert (call["cost_usd"], call["model"]) == ("1", "n")
+    for used in ((50, 5), (0, 0)), ((50, 5), None), ((49, 5), (1, 0)):
+        parts = [span(str(n), "outer", each) for n, each in enumerate(used)]
+        assert not any("cost_usd" in call for call in calls_of("tr-1", [outer, *parts]))
+
+
 def test_a_sum_stands_for_calls_that_tell_nothing() -> None:
     """Where only the span above says what was used, that is what is known, once."""
     spans = [span("root", None, (100, 7), "AGENT"), span("1", "root"), span("2", "root")]

@@ -44,7 +44,10 @@ class Traces(Protocol):
     """Where traces are."""
 
     def find(self, attempt: AttemptToTrace) -> list[FoundTrace]:
-        """Return the traces of an attempt. Raises TracesError."""
+        """Return the traces of an attempt, also those of which none could be read.
+
+        Raises TracesError where nobody can tell which there are.
+        """
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from mlflow.entities import Span
 from mlflow.exceptions import MlflowException
 
 from forebay.errors import TracesError
-from forebay.logs import first_line
+from forebay.logs import EventLog, first_line
 from forebay.rows import AttemptToTrace
 from forebay.settings import text
 from forebay.traces.harvest import FoundTrace
@@ -33,6 +33,8 @@ from forebay.traces.spans import (
     USAGE,
     SpanSeen,
 )
+
+log = EventLog(__name__)
 
 PAGE = 20
 MOST_TRACES = 100  # of one attempt that are read
@@ -71,17 +73,31 @@ class MlflowTraces:
     def find(self, attempt: AttemptToTrace) -> list[FoundTrace]:
         """Return the traces of an attempt; those beyond MOST_TRACES are not read.
 
-        Raises TracesError.
+        Nor is one that cannot be, and after one that took too long no other. Raises TracesError
+        where they cannot be searched.
         """
         with _said_as_one():
             ids = list(self._search(attempt))
             told = attempt.trace_id
             if told and told not in ids and TRACE_ID.fullmatch(told):
                 ids.append(told)
-            read = [self._read(key, attempt.launch_key) for key in ids[:MOST_TRACES]]
-            return [trace for trace in read if trace] + [
-                FoundTrace(key) for key in ids[MOST_TRACES:]
-            ]
+        found: list[FoundTrace] = []
+        most = MOST_TRACES
+        for number, key in enumerate(ids):
+            trace: FoundTrace | None = FoundTrace(key)
+            try:
+                trace = self._read(key, attempt.launch_key) if number < most else trace
+            except Exception as error:  # of this trace: that MLflow answers, the search has shown
+                log.warning(
+                    "trace_not_read",
+                    attempt_id=attempt.attempt_id,
+                    trace_id=key,
+                    reason=first_line(error).split("?")[0],  # an address may hold a signature
+                )
+                most = number if isinstance(error, TimeoutError) else most
+            if trace:
+                found.append(trace)
+        return found
 
     def _search(self, attempt: AttemptToTrace) -> Iterator[str]:
         """Yield the ids of traces tagged as this attempt's, up to a page more than are read."""
@@ -114,7 +130,10 @@ class MlflowTraces:
         return self._experiment_id
 
     def _read(self, trace_id: str, launch_key: str) -> FoundTrace | None:
-        """Return a trace with its spans; None where it is gone, or another attempt's."""
+        """Return a trace with its spans; None where it is gone, or another attempt's.
+
+        Raises whatever MLflow does where that may not be read, or its storage does not answer.
+        """
         try:
             trace = _in_time(lambda: self.client.get_trace(trace_id, display=False))
             if trace.info.tags.get(LAUNCH_KEY, launch_key) != launch_key:
@@ -149,7 +168,7 @@ def _in_time(ask: Callable[[], T]) -> T:
     thread.start()
     thread.join(READ_SECONDS)
     if not told.done():
-        raise TracesError(f"A trace was not read within {READ_SECONDS:g} s.")
+        raise TimeoutError(f"A trace was not read within {READ_SECONDS:g} s.")
     return told.result()
 
 

@@ -1,14 +1,15 @@
 """The model calls in a trace: each counted once, where it was made.
 
 A span may tell what all below it used together, so one that tells of no more than those below it
-does not count; one that tells of more counts for all of them. A call without usage is unknown,
-unless a span above it counts. What the trace as a whole is said to have used is not read: versions
-of MLflow disagree about it.
+does not count; one that tells of more counts for all of them. Of one that tells of as much as the
+only call below it, that call takes the model and the cost that it does not tell itself. A call
+without usage is unknown, unless a span above it counts. What the trace as a whole is said to have
+used is not read: versions of MLflow disagree about it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -26,6 +27,7 @@ FORMAT = "mlflow.message.format"
 OWN_COST = "forebay.cost_usd"
 OWN_CALL = "forebay.call_id"  # on each call that our own agents record, named for its model
 PAGES = "forebay.pages"
+TAKEN = ("model", "cost_usd", "list_usd")  # by a call from the span that frames it
 
 MOST_CHARACTERS = 500
 MOST = 10**9  # dollars, or pages
@@ -96,7 +98,29 @@ def calls_of(trace_id: str, spans: Sequence[SpanSeen]) -> list[dict[str, Any]]:
         if key not in parts and (key in telling or not (span.tells_usage or key in above_paid))
     ]
     counted.sort(key=lambda span: (span.started or 0, span.span_id))
-    return [_call(trace_id, span) for span in counted]
+    calls = {span.span_id: _call(trace_id, span) for span in counted}
+    for outer, key in _frames(paid, calls, parents, top_down):
+        of_outer = _call(trace_id, outer)
+        calls[key] = {name: of_outer[name] for name in TAKEN if name in of_outer} | calls[key]
+    return list(calls.values())
+
+
+def _frames(
+    paid: Mapping[str, SpanSeen],
+    counted: Iterable[str],
+    parents: Mapping[str, str | None],
+    top_down: Sequence[str],
+) -> Iterator[tuple[SpanSeen, str]]:
+    """Yield the spans that tell of as much as the only counted one below, with it; inner first."""
+    only: dict[str, str | None] = {key: key for key in counted}  # None: there are several
+    for key in reversed(top_down):
+        if key not in only:
+            continue
+        one, span, parent = only[key], paid.get(key), parents[key]
+        if one and one != key and span and span.tells_usage and span.amounts == paid[one].amounts:
+            yield span, one
+        if parent is not None:
+            only[parent] = None if parent in only else one
 
 
 def _telling(
