@@ -254,3 +254,12 @@ print(any(name.startswith("databricks") for name in sys.modules))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "False\n", done.stderr
+
+
+def test_the_workspace_is_known_by_its_id_also_after_a_bad_answer(
+    workspace: Workspace, client: Client
+) -> None:
+    """The SDK asks for it once and goes on without; runs of another place would be left alone."""
+    known = quick_launcher(client).place
+    workspace.faults.add(Fault("status", on="databricks-config", status=500))
+    assert quick_launcher(client).place == known == str(workspace.workspace_id)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from databricks.sdk import WorkspaceClient
-from databricks.sdk.errors import Unauthenticated
+from databricks.sdk.errors import DatabricksError, Unauthenticated
 
 from forebay.databricks.client import workspace_client
 from forebay.databricks.login import LoginError
@@ -30,6 +30,21 @@ class Echo(Area):
     def put(self, request: Request) -> dict[str, str]:
         self._bodies.append(request.body.read())
         return {}
+
+
+class Led(Area):
+    """Lead a request to another host, where it is refused."""
+
+    def __init__(self, elsewhere: str = "") -> None:
+        self._elsewhere = elsewhere
+
+    @route("GET", "/api/2.0/led", is_open=True)
+    def lead(self, request: Request) -> Answer:
+        return Answer(status=302, headers={"Location": f"{self._elsewhere}/refused"})
+
+    @route("GET", "/refused", is_open=True)
+    def refuse(self, request: Request) -> Answer:
+        return Answer(status=401)
 
 
 @pytest.fixture(name="new")
@@ -140,6 +155,18 @@ def test_a_body_is_sent_again_with_the_new_bearer(workspace: Workspace, new: New
     workspace.add(Echo(sent))
     client.api_client.do("PUT", "/api/2.0/echo", data=io.BytesIO(b"whole"))
     assert sent == [b"whole"]
+
+
+def test_another_host_gets_no_bearer(workspace: Workspace, new: New) -> None:
+    """A gateway may lead a request elsewhere, where it is refused without one."""
+    with Workspace() as elsewhere:
+        elsewhere.add(Led())
+        elsewhere.access.add(Principal("app"), "a-token")
+        workspace.add(Led(elsewhere.url))
+        client = new(client_id=None, client_secret=None, token="a-token")
+        with pytest.raises(DatabricksError):
+            client.api_client.do("GET", "/api/2.0/led")
+        assert [call.who for call in elsewhere.calls("GET", "/refused")] == [None]
 
 
 def test_who_may_not_log_in_any_more_is_told_so(workspace: Workspace, new: New) -> None:

@@ -7,18 +7,15 @@ as $function$
 -- Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.
 --
 -- Of two that know of as many, the one that knows input and output of more, then what more of them cost. But traces that may
--- have more to tell, or that tell of fewer tokens, never replace a report that knows all its calls. It returns a set so that
--- it is inlined where it is asked for many attempts.
+-- have more to tell never replace a report that knows all its calls. It returns a set so that it is inlined where it is asked
+-- for many attempts.
 select u.source
 from forebay.attempt_usage as u
 where u.attempt_id = p_attempt_id
 group by u.source
 order by
     (
-        (
-            coalesce(bool_or(bool_or(u.is_partial)) over (), false)
-            or 2 * sum(u.input_tokens + u.output_tokens) > sum(sum(u.input_tokens + u.output_tokens)) over ()
-        )
+        coalesce(bool_or(bool_or(u.is_partial)) over (), false)
         and u.source = 'agent' and bool_and(u.input_tokens is not null and u.output_tokens is not null)
     ) desc,
     count(*) filter (where (u.input_tokens is not null and u.output_tokens is not null) or u.usd is not null) desc,

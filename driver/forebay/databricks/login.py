@@ -97,10 +97,11 @@ class Login(CredentialsStrategy):
     def again(self, response: requests.Response, **options: Any) -> requests.Response:
         """Send a request whose bearer was refused once more with another one, if there is one.
 
-        It is a hook of a session of `requests`. Raises LoginError.
+        It is a hook of a session of `requests`, which sends no bearer along when it is led to
+        another host: that gets none here either. Raises LoginError.
         """
         refused = str(response.request.headers.get("Authorization", ""))
-        if response.status_code != 401:
+        if response.status_code != 401 or not refused:
             return response
         self._provider = None
         self._logins.drop(refused)

@@ -50,7 +50,14 @@ class LakeflowLauncher:
 
     @property
     def place(self) -> str:
-        """Return which workspace it is: its id, or where the host does not tell, its address."""
+        """Return which workspace it is: its id, or where the host does not tell, its address.
+
+        The SDK asks for the id as a client is made, once, and goes on without an answer: a client
+        that does not know it is made anew.
+        """
+        if not self._workspace().config.workspace_id:
+            with self._lock:
+                self._client = None
         config = self._workspace().config
         return str(config.workspace_id or config.host)
 

@@ -14899,18 +14899,15 @@ as $function$
 -- Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.
 --
 -- Of two that know of as many, the one that knows input and output of more, then what more of them cost. But traces that may
--- have more to tell, or that tell of fewer tokens, never replace a report that knows all its calls. It returns a set so that
--- it is inlined where it is asked for many attempts.
+-- have more to tell never replace a report that knows all its calls. It returns a set so that it is inlined where it is asked
+-- for many attempts.
 select u.source
 from forebay.attempt_usage as u
 where u.attempt_id = p_attempt_id
 group by u.source
 order by
     (
-        (
-            coalesce(bool_or(bool_or(u.is_partial)) over (), false)
-            or 2 * sum(u.input_tokens + u.output_tokens) > sum(sum(u.input_tokens + u.output_tokens)) over ()
-        )
+        coalesce(bool_or(bool_or(u.is_partial)) over (), false)
         and u.source = 'agent' and bool_and(u.input_tokens is not null and u.output_tokens is not null)
     ) desc,
     count(*) filter (where (u.input_tokens is not null and u.output_tokens is not null) or u.usd is not null) desc,
@@ -14921,7 +14918,7 @@ $function$;
 comment on function forebay._usage_sources is
 'Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_usage_sources.sql', 'repeatable', '990c623c258eb0d071ad5370e4599bb16a78facb69995eb958a98f2f10358bf8', '0.4.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_usage_sources.sql', 'repeatable', '9b7d50e4a54503f3633484b9d644eca5d752b7c5664c0a4fe0e9a25eeab80096', '0.4.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;

@@ -1,6 +1,6 @@
 -- record_traces: a trace's calls are those of the last look, found when none is missing, given up in the end.
 begin;
-select plan(29);
+select plan(28);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -109,19 +109,6 @@ select results_eq(
 select results_eq(
     $$ select source, basis, usd from forebay.cost_sources() where part = 'llm' and basis in ('list_price', 'price') $$,
     $$ values ('trace', 'list_price', 0.5), ('trace', 'price', 0.000105) $$, 'and by whose price a figure is'
-);
--- A trace of other calls than those that the attempt told of all.
-select given($$
-    select forebay.enqueue('a', '{}'), forebay.dequeue('w', '{a}', 1);
-    select forebay.report_usage(107, '{"call_id": "1", "model": "m", "input_tokens": 1000, "output_tokens": 50}');
-    select forebay.complete(107, '{}');
-    select forebay.record_traces(107, '[{"call_id": "s1", "model": "m", "input_tokens": 10, "output_tokens": 1},
-        {"call_id": "s2", "model": "m", "input_tokens": 10, "output_tokens": 1}]', 1, true)
-$$);
-select results_eq(
-    $$ select used_input_tokens, used_output_tokens, cost_usd from forebay.task_attempts where attempt_id = 107 $$,
-    $$ values (1000::bigint, 50::bigint, 0.00105) $$,
-    'more calls of fewer tokens replace no report that knows all of its own'
 );
 set local role forebay_upkeep;
 select throws_ok($$ select forebay.record_traces(101, '{}') $$, '22023', null, 'p_calls is an array');
