@@ -38,8 +38,8 @@ begin
         error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = not p_outcome.is_ended,
         expected_usd = case when v_is_unspent then 0 else a.expected_usd end
     where a.attempt_id = p_attempt.attempt_id;
+    perform forebay._add_compute(array[p_attempt.attempt_id]);
     if v_is_unspent then
-        perform forebay._add_compute(array[p_attempt.attempt_id]);
         perform forebay._settle(p_attempt.attempt_id, true);
     end if;
     v_status := forebay._give_back(

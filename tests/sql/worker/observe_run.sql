@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(63);
+select plan(65);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -336,6 +336,27 @@ select results_eq(
 select is(
     (select count(*) from forebay.audit_log as l where l.agent = 'codes' and l.action = 'pause_agent'), 2::bigint,
     'once'
+);
+
+-- A launch that is refused for good had no machine either, whatever becomes of its task.
+select given($$
+    select forebay.register_agent('refused', 'lakeflow', 7, p_max_attempts => 2);
+    select forebay.enqueue('refused', '{}'), forebay.enqueue('refused', '{}')
+$$);
+create temporary table refused as
+select d.attempt_id, row_number() over (order by d.attempt_id) as n from forebay.dequeue('w', '{refused}', 2) as d;
+select forebay.record_run(r.attempt_id, 'of the second') from refused as r where r.n = 2;
+select results_eq(
+    $$ select forebay.observe_run(r.attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "400"}')
+    from refused as r order by r.n $$,
+    array['retry', 'retry'],
+    'a launch that is refused is tried again'
+);
+select results_eq(
+    $$ select a.status, a.compute_usd, a.is_compute_final
+    from refused as r inner join forebay.task_attempts as a using (attempt_id) order by r.n $$,
+    $$ values ('lost', 0::numeric, true), ('lost', null, false) $$,
+    'and cost nothing, unless there is a run'
 );
 
 -- A run that waits for room spends nothing, but nothing waits for ever.

@@ -1,6 +1,6 @@
 -- release: a task handed back costs no attempt and no tokens, until it was handed back too often.
 begin;
-select plan(32);
+select plan(34);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -136,6 +136,28 @@ select results_eq(
     $$ select compute_usd, is_compute_final from forebay.task_attempts where attempt_id = 110 $$,
     $$ values (0.5, true) $$,
     'unless a bill knows of a run all the same'
+);
+select given($$
+    select forebay.enqueue('jobs', '{}'), forebay.enqueue('jobs', '{}');
+    select forebay.dequeue('w', '{jobs}', 4);
+    select forebay.release(a.attempt_id, 'launch refused')
+    from forebay.task_attempts as a
+    where a.agent = 'jobs' and a.finished_at is null
+$$);
+create temporary table zeros as
+select a.attempt_id, row_number() over (order by a.attempt_id) as n
+from forebay.task_attempts as a
+where a.agent = 'jobs' and a.compute_usd = 0;
+select is((select count(*) from zeros), 4::bigint, 'they cost nothing');
+select given($$
+    select forebay.report_usage(z.attempt_id, '{"call_id": "1", "input_tokens": 3, "output_tokens": 1}') from zeros as z where z.n = 1;
+    select forebay.fail(z.attempt_id, '{"message": "x"}') from zeros as z where z.n = 2;
+    select forebay.complete(z.attempt_id, '{}') from zeros as z where z.n = 3
+$$);
+select results_eq(
+    $$ select z.n, a.compute_usd from zeros as z inner join forebay.task_attempts as a using (attempt_id) order by z.n $$,
+    $$ values (1::bigint, null::numeric), (2, null), (3, null), (4, 0) $$,
+    'but of one that tells of its calls, or how it ended, it is unknown: it ran'
 );
 
 -- Errors.
