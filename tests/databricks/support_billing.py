@@ -42,11 +42,18 @@ class Books:
     upkeep: psycopg.Connection
     numbers: Iterator[int]
 
-    def run(self, *, minutes: float | None = 90, **task: Any) -> tuple[int, str]:
+    def run_at(self, place: str, run_id: str | None = None) -> tuple[int, str]:
+        """Have a task run in a workspace, with that run id; return task id and run id."""
+        worker.observe_launcher(self.db, worker="w", launcher="lakeflow", place=place)
+        return self.run(run_id=run_id)
+
+    def run(
+        self, *, minutes: float | None = 90, run_id: str | None = None, **task: Any
+    ) -> tuple[int, str]:
         """Have a task run outside for so long (None: on and on); return task id and run id."""
         task_id = submitter.enqueue(self.db, agent="jobs", payload={}, **task)
         (claim,) = worker.dequeue(self.db, worker="w", agents=["jobs"])
-        run_id = str(next(self.numbers))
+        run_id = run_id or str(next(self.numbers))
         worker.record_run(self.db, attempt_id=claim.attempt_id, run_id=run_id)
         if minutes is not None:
             self.clock.advance(minutes * MINUTE)

@@ -147,6 +147,25 @@ def test_what_another_workspace_shares_is_not_ours(books: Books) -> None:
     assert books.shared() == {"SQL, whole workspace": 1}
 
 
+def test_a_run_of_another_workspace_is_not_on_this_ones_bill(books: Books) -> None:
+    """Both have a run of this id: what ours cost is not what theirs did, nor the other way round."""
+    elsewhere, run_id = books.run_at("999")
+    unsettled, address_run = books.run_at(books.bill.client.config.host)
+    ours, _ = books.run_at(WORKSPACE_ID, run_id)
+    at = books.clock.now()
+    books.rows.use(2, at, run_id=run_id)
+    books.rows.use(4, at, run_id=address_run)
+    books.rows.use(20, at, run_id=run_id, workspace_id="999")
+    books.read()
+    assert [books.cost(one) for one in (ours, unsettled)] == [(1, False), (2, False)]
+    assert books.cost(elsewhere) is None
+    books.clock.advance(10 * DAY)
+    books.bill = replace(books.bill, workspace_id="999")
+    books.read()
+    assert books.cost(elsewhere) == (10, True)
+    assert [books.cost(one) for one in (ours, unsettled)] == [(1, False), (2, False)]
+
+
 def test_a_run_that_is_of_no_job_is_not_billed_as_one(books: Books) -> None:
     """What other products tell with the id of a run is shared, and counts once."""
     task_id, run_id = books.run()

@@ -161,8 +161,16 @@ class Bill:
 
     @property
     def settings(self) -> str:
-        """Say how it is read: read in another way, the same rows tell something else."""
-        return f"{self.price}, {'='.join(self.tag) if self.tag else 'whole workspace'}"
+        """Say what is read and how: read in another way, it tells something else."""
+        shared = "=".join(self.tag) if self.tag else "runs alone"
+        return f"{self.price}, {shared}, workspace {self.workspace_id}"
+
+    @property
+    def places(self) -> list[str]:
+        """Return what attempts call the workspace: its id, or the address that we know it by."""
+        config = self.client.config
+        is_of_client = str(config.workspace_id or self.workspace_id) == self.workspace_id
+        return [self.workspace_id, config.host] if is_of_client and config.host else [self.workspace_id]
 
     def changed_runs(self, since: date) -> list[str]:
         """Return the runs of which a row came on that day or later: anybody's runs."""

@@ -72,10 +72,29 @@ class _Reading:
     done: Refreshed = field(default_factory=Refreshed)
 
     def read_runs(self, since: date) -> None:
-        for runs in _runs(self.connection, self.bill.changed_runs(since)):
+        for runs in self._runs(self.bill.changed_runs(since)):
             first_day = min(run.started_at for run in runs).astimezone(UTC).date() - DAY
             lines = self.bill.run_lines([run.run_id for run in runs], first_day)
             self._record(_run_records(self.bill.workspace_id, runs, lines, self.done))
+
+    def _runs(self, changed: Sequence[str]) -> Iterator[Sequence[RunToBill]]:
+        """Yield our runs among the changed ones, and those whose cost is not final, each once."""
+        seen: set[int] = set()
+        for run_ids in _in_batches(changed):
+            if runs := self._runs_to_bill(run_ids=run_ids):
+                seen |= {run.attempt_id for run in runs}
+                yield runs
+        after = 0
+        while runs := self._runs_to_bill(after_attempt_id=after):
+            after = runs[-1].attempt_id
+            if others := [run for run in runs if run.attempt_id not in seen]:
+                yield others
+
+    def _runs_to_bill(self, **which: Any) -> list[RunToBill]:
+        places = self.bill.places
+        return upkeep.runs_to_bill(
+            self.connection, source=SOURCE, limit=BATCH, places=places, **which
+        )
 
     def read_shared(self, since: date) -> None:
         for days in _in_batches(self.bill.changed_days(since, self.begun.shared_days)):
@@ -118,25 +137,6 @@ class _Reading:
                 self.done.left_out.add(f"{record['record_id']}: {first_line(error)}")
                 if record["usd"] is not None:
                     self._record_batch([record | {"usd": None}], shared_day)
-
-
-def _runs(
-    connection: psycopg.Connection[Any], changed: Sequence[str]
-) -> Iterator[Sequence[RunToBill]]:
-    """Yield our runs among the changed ones, and those whose cost is not final, each once."""
-    seen: set[int] = set()
-    for run_ids in _in_batches(changed):
-        runs = upkeep.runs_to_bill(connection, run_ids=run_ids, source=SOURCE, limit=BATCH)
-        seen |= {run.attempt_id for run in runs}
-        if runs:
-            yield runs
-    after = 0
-    while runs := upkeep.runs_to_bill(
-        connection, source=SOURCE, after_attempt_id=after, limit=BATCH
-    ):
-        after = runs[-1].attempt_id
-        if others := [run for run in runs if run.attempt_id not in seen]:
-            yield others
 
 
 def _run_records(
