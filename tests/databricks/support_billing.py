@@ -26,6 +26,8 @@ from support.clock import Clock
 from support.daemon import register
 
 WAREHOUSE = "w1"
+TAG = ("project", "forebay")
+OURS = dict([TAG])
 LONG_AGO = datetime.fromisoformat("2025-01-01T00:00:00Z")
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
@@ -91,12 +93,15 @@ def books(
     clock: Clock,
     connect: Connect,
 ) -> Books:
-    """Return a bill that holds nothing but a price of 0.50 a DBU, and an agent `jobs`."""
+    """Return a bill that holds nothing but a price of 0.50 a DBU, and an agent `jobs`.
+
+    What is shared and ours has the tag OURS.
+    """
     statements = Statements(workspace)
     statements.add_warehouse(WAREHOUSE)
     workspace.add(statements)
     rows = Billing(statements)
     rows.price("0.50", LONG_AGO)
     register(db, "jobs", launcher="lakeflow", job_id=7)
-    bill = Bill(client(), WAREHOUSE, WORKSPACE_ID)
+    bill = Bill(client(), WAREHOUSE, WORKSPACE_ID, TAG)
     return Books(rows, statements, bill, clock, db, connect("upkeep"), count(1001))

@@ -62,11 +62,12 @@ def _kept(failures: list[Exception]) -> Iterator[None]:
 def _print(bill: Refreshed | None, traces: Traced | None, as_json: bool) -> None:
     if as_json and (bill or traces):
         output.print_json({"bill": bill, "traces": traces})
-        return
-    if bill:
+    if bill and not as_json:
         output.print_row(bill, BILL, as_json)
-    if traces:
+    if traces and not as_json:
         output.print_row(traces, TRACES, as_json)
+    if bill and not bill.is_shared_read:
+        output.note(f"What is shared was not read: {HOW[0]} says which tag it has.")
 
 
 def _is_set(environment: Mapping[str, str]) -> bool:

@@ -36,28 +36,33 @@ T = TypeVar("T")
 class Refreshed:
     """What a reading did: how many runs the bill told of, how many records changed.
 
-    Of `unpriced_skus` no price is listed: what used them is unknown. `left_out` says of which lines
-    the amount could not be recorded, and why: it is unknown too.
+    What is shared is not read without a tag to know it by (`is_shared_read`). Of `unpriced_skus` no
+    price is listed: what used them is unknown. `left_out` says of which lines the amount could not
+    be recorded, and why: it is unknown too.
     """
 
     runs: int = 0
     records: int = 0
+    is_shared_read: bool = True
     unpriced_skus: set[str] = field(default_factory=set)
     left_out: set[str] = field(default_factory=set)
 
 
 def refresh_billing(connection: psycopg.Connection[Any], bill: Bill) -> Refreshed:
-    """Record what the bill tells of our runs, and of what they share.
+    """Record what the bill tells of our runs, and, where it has a tag, of what they share.
+
+    Without a tag what is recorded as shared stays as it is.
 
     The connection is one that commits each call, as a member of forebay_upkeep. Raises BillError,
     and BillReadSinceError when another reading began later and has recorded; after an error the
     next reading begins where this one did.
     """
     begun = upkeep.begin_bill(connection, source=SOURCE, settings=bill.settings)
-    reading = _Reading(connection, bill, begun)
+    reading = _Reading(connection, bill, begun, Refreshed(is_shared_read=bill.tag is not None))
     if begun.day is not None:
         reading.read_runs(begun.day)
-        reading.read_shared(begun.day)
+        if reading.done.is_shared_read:
+            reading.read_shared(begun.day)
     upkeep.end_bill(connection, began_at=begun.began_at, source=SOURCE, settings=bill.settings)
     return reading.done
 
@@ -69,7 +74,7 @@ class _Reading:
     connection: psycopg.Connection[Any]
     bill: Bill
     begun: BillReading
-    done: Refreshed = field(default_factory=Refreshed)
+    done: Refreshed
 
     def read_runs(self, since: date) -> None:
         for runs in self._runs(self.bill.changed_runs(since)):
