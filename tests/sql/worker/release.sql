@@ -119,14 +119,14 @@ select results_eq(
     'an attempt that never had a run cost nothing; of another one a bill may tell'
 );
 select results_eq(
-    $$ select basis, attempts, usd from forebay.cost_sources(p_agents => '{jobs}') where part = 'compute' and source is null $$,
-    $$ values ('awaited', 1::bigint, null), ('final', 1, 0::numeric) $$,
-    'and it is known'
+    $$ select part, basis, attempts, usd from forebay.cost_sources(p_agents => '{jobs}') where source is null $$,
+    $$ values ('llm', 'unused', 2::bigint, 0::numeric), ('compute', 'awaited', 1, null), ('compute', 'final', 1, 0) $$,
+    'and it is known, as that they made no call'
 );
 select results_eq(
-    $$ select agent, costed_attempts, compute_usd, compute_sources from forebay.customer_costs('2020-01-01', '2030-01-01')
-    where agent = 'jobs' $$,
-    $$ values ('jobs', 1::bigint, 0::numeric, '{}'::text[]) $$,
+    $$ select agent, costed_attempts, llm_usd, llm_sources, compute_usd, compute_sources
+    from forebay.customer_costs('2020-01-01', '2030-01-01') where agent = 'jobs' $$,
+    $$ values ('jobs', 1::bigint, 0::numeric, '{none}'::text[], 0::numeric, '{none}'::text[]) $$,
     'without a source that would have told it'
 );
 select given($$
