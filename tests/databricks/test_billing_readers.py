@@ -124,7 +124,7 @@ def test_another_tag_reads_all_days_again_and_withdraws_what_is_not_ours(books: 
 
 
 def test_without_a_tag_runs_alone_are_read(books: Books) -> None:
-    """What others of the workspace share is not ours, and what a reading with the tag told stays."""
+    """What others share is not ours, and what a reading with the tag told stays."""
     task_id, run_id = books.run()
     at = books.clock.now()
     books.rows.use(4, at, product="SQL", warehouse_id="other")
@@ -169,7 +169,7 @@ def test_what_another_workspace_shares_is_not_ours(books: Books) -> None:
 
 
 def test_a_run_of_another_workspace_is_not_on_this_ones_bill(books: Books) -> None:
-    """Both have a run of this id: what ours cost is not what theirs did, nor the other way round."""
+    """Both have a run of this id: what ours cost is not what theirs did."""
     elsewhere, run_id = books.run_at("999")
     unsettled, address_run = books.run_at(books.bill.client.config.host)
     ours, _ = books.run_at(WORKSPACE_ID, run_id)

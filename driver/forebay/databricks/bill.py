@@ -167,8 +167,8 @@ class Bill:
     def places(self) -> list[str]:
         """Return what attempts call the workspace: its id, or the address that we know it by."""
         config = self.client.config
-        is_of_client = str(config.workspace_id or self.workspace_id) == self.workspace_id
-        return [self.workspace_id, config.host] if is_of_client and config.host else [self.workspace_id]
+        is_here = str(config.workspace_id or self.workspace_id) == self.workspace_id
+        return [self.workspace_id, *([config.host] if is_here and config.host else [])]
 
     def changed_runs(self, since: date) -> list[str]:
         """Return the runs of which a row came on that day or later: anybody's runs."""
