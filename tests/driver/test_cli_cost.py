@@ -77,6 +77,20 @@ def test_what_failed_tasks_cost(cli: Cli, spent: list[int]) -> None:
     assert (told["tasks"], told["llm_usd"], told["costed_attempts"]) == (1, 0.21, 0)
 
 
+def test_what_failed_tasks_of_the_last_days_cost(cli: Cli, db: psycopg.Connection) -> None:
+    """By the clock on the wall; what was done well is not in it."""
+    register(db, "parse")
+    operator.register_price(db, model="ocr", usd_per_page=Decimal("0.001"))
+    for usd, fails in (("0.25", True), ("0.5", False), ("2", True)):
+        submitter.enqueue(db, agent="parse", payload={})
+        attempt(db, usd, fails=fails)
+    asked = ("--status", "failed", "--last", "7d", "--json")
+    [line] = cli("cost", "by", "agent", *asked).json
+    assert (line["tasks"], line["llm_usd"], line["compute_usd"]) == (2, 2.26, None)
+    told = cli("cost", "summary", "--agent", "parse", *asked).json["summary"]
+    assert (told["llm_usd"], told["llm_median"], told["first_tries"]) == (2.26, 0.255, 2)
+
+
 def test_what_a_task_of_an_agent_costs(cli: Cli, spent: list[int]) -> None:
     """The median over tasks whose cost is known, and which sources told it."""
     january = ("--from", "2026-01-01T00:00Z", "--to", "2026-02-01T00:00Z")
