@@ -113,18 +113,9 @@ class Account:
         attempt_id, number = claims[0].attempt_id, len(task.tries) + 1
         one = Try(attempt_id, number, "", self.books.clock.now(), cause)
         task.tries.append(one)
-        how = self.random.choice(("done", "done", "failed", "released", "refused", "late"))
-        if how == "refused":
-            refused = {"life_cycle_state": "LAUNCH_FAILED", "result_state": "400"}
-            worker.observe_run(self.books.db, attempt_id=attempt_id, run=refused)
-            one.status, one.compute, one.is_final = "lost", Decimal(0), True
-        elif how in ("released", "late"):
-            worker.release(self.books.db, attempt_id=attempt_id, reason="launch refused")
-            one.status, one.compute, one.is_final = "released", Decimal(0), True
-            one.llm = Decimal(0)
-            if how == "late":
-                self.books.clock.advance(HOUR)
-                self.run(one)
+        how = self.random.choice(("done", "done", "failed", "released", "refused"))
+        if how in ("released", "refused"):
+            self.refuse(one, how)
         else:
             self.run(one)
             self.call(one)
@@ -132,6 +123,21 @@ class Account:
             self.end(one, how)
         one.ended_at = self.books.clock.now()
         task.status = viewer.task_detail(self.books.db, task_id=task.task_id).status
+
+    def refuse(self, one: Try, how: str) -> None:
+        """Have it never run; or so it seems, and its run becomes known later."""
+        one.llm, one.compute, one.is_final = Decimal(0), Decimal(0), True
+        if how == "released":
+            worker.release(self.books.db, attempt_id=one.attempt_id, reason="shutdown")
+            one.status = "released"
+        else:
+            refused = {"life_cycle_state": "LAUNCH_FAILED", "result_state": "400"}
+            worker.observe_run(self.books.db, attempt_id=one.attempt_id, run=refused)
+            one.status = "lost"
+        if self.random.random() < 0.5:
+            self.books.clock.advance(HOUR)
+            self.run(one)
+            one.llm = one.llm if how == "released" else None
 
     def run(self, one: Try) -> None:
         """Give it a run, with rows on the bill now and later, some of them corrected."""

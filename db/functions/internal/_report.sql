@@ -17,7 +17,7 @@ as $function$
 --
 -- An attempt that had ended without success, as one that was lost, and now succeeds has run until now: its end moves, and what
 -- was estimated of its machine by the old end no longer counts. The end of one that Forebay has ended for good stays. What was
--- taken to have had no machine, and reports, had one.
+-- taken never to have run, and reports, ran.
 --
 -- Writes  forebay.tasks, forebay.task_attempts, forebay.agent_settlements, forebay.refusals
 -- Locks   the task, then the attempt and the task's current attempt, by id
@@ -59,7 +59,7 @@ begin
     where a.attempt_id = p_attempt_id;
 
     if v_attempt.finished_at is not null then
-        perform forebay._add_compute(array[p_attempt_id]);
+        perform forebay._count_usage(p_attempt_id);
     end if;
     if v_effect = 'completed' then
         update forebay.task_attempts as a

@@ -7,7 +7,7 @@ create or replace function forebay.record_run(p_attempt_id bigint, p_run_id text
 as $function$
 -- Record which run the launcher started for an attempt; an attempt that was ended meanwhile keeps it too, to be cancelled.
 --
--- What the machine of an ended one cost is then unknown until a source tells.
+-- What an ended one used and cost is then known no more than its usage and the records of its machine tell.
 --
 -- Writes     forebay.task_attempts, forebay.tasks
 -- Locks      the task, then the attempt
@@ -21,7 +21,7 @@ begin
     v_attempt := (forebay._lock_attempt(p_attempt_id)).attempt;
     perform forebay._take_run(v_attempt, p_run_id);
     if v_attempt.finished_at is not null then
-        perform forebay._add_compute(array[p_attempt_id]);
+        perform forebay._count_usage(p_attempt_id);
     end if;
 end;
 $function$;

@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(65);
+select plan(68);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -340,11 +340,14 @@ select is(
 
 -- A launch that is refused for good had no machine either, whatever becomes of its task.
 select given($$
-    select forebay.register_agent('refused', 'lakeflow', 7, p_max_attempts => 2);
+    select forebay.register_agent(
+        'refused', 'lakeflow', 7, p_max_attempts => 2, p_max_tpm => 60000, p_default_estimated_tokens => 1000
+    );
     select forebay.enqueue('refused', '{}'), forebay.enqueue('refused', '{}')
 $$);
 create temporary table refused as
 select d.attempt_id, row_number() over (order by d.attempt_id) as n from forebay.dequeue('w', '{refused}', 2) as d;
+update forebay.task_attempts as a set expected_usd = 2 from refused as r where a.attempt_id = r.attempt_id;
 select forebay.record_run(r.attempt_id, 'of the second') from refused as r where r.n = 2;
 select results_eq(
     $$ select forebay.observe_run(r.attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "400"}')
@@ -353,10 +356,30 @@ select results_eq(
     'a launch that is refused is tried again'
 );
 select results_eq(
-    $$ select a.status, a.compute_usd, a.is_compute_final
+    $$ select a.status, a.compute_usd, a.is_compute_final, a.is_cost_known, a.expected_usd
     from refused as r inner join forebay.task_attempts as a using (attempt_id) order by r.n $$,
-    $$ values ('lost', 0::numeric, true), ('lost', null, false) $$,
+    $$ values ('lost', 0::numeric, true, true, 0::numeric), ('lost', null, false, false, 2) $$,
     'and cost nothing, unless there is a run'
+);
+select results_eq(
+    $$ select t.priced_attempts, t.measured_attempts, t.costed_attempts
+    from refused as r inner join forebay.task_attempts as a using (attempt_id)
+    inner join forebay.tasks as t on t.task_id = a.task_id order by r.n $$,
+    $$ values (1, 1, 1), (0, 0, 0) $$,
+    'which its task knows'
+);
+select results_eq(
+    $$ select a.charged_tokens from refused as r inner join forebay.task_attempts as a using (attempt_id) order by r.n $$,
+    array[0::bigint, 1000],
+    'and the tokens of its charge are given back'
+);
+select given($$ select forebay.record_run(r.attempt_id, 'of the first') from refused as r where r.n = 1 $$);
+select results_eq(
+    $$ select a.compute_usd, a.is_usage_known, a.is_cost_known, t.priced_attempts, t.measured_attempts, t.costed_attempts
+    from refused as r inner join forebay.task_attempts as a using (attempt_id)
+    inner join forebay.tasks as t on t.task_id = a.task_id where r.n = 1 $$,
+    $$ values (null::numeric, false, false, 0, 0, 0) $$,
+    'until it is known to have run after all'
 );
 
 -- A run that waits for room spends nothing, but nothing waits for ever.
