@@ -228,6 +228,33 @@ def test_a_job_that_dies_again_and_again_pays_once_for_what_it_kept(
 
 
 @pytest.mark.timeout(300)
+def test_what_a_job_of_another_database_kept_is_left_alone(place: Place) -> None:
+    """Its attempt has the id of one of ours: its answers are not taken, booked or removed."""
+    write_statement(place.folder / "document.pdf", 2)
+    task_id = place.submit()
+    place.environment |= {"FOREBAY_MODEL_CONTEXT_TOKENS": "8000", "FOREBAY_WAREHOUSE_ID": "w1"}
+    run = place.run(KILLS["before the second usage"])
+    assert (run.result_state, run.message[-3:]) == ("FAILED", " -9"), run.output
+    place.db.execute("delete from forebay.attempt_usage")
+    place.db.execute("update forebay.task_attempts set launch_token = 'fb-of-another'")
+    kept = {each: each.read_bytes() for each in (place.folder / "document.pdf.forebay").iterdir()}
+    assert len(kept) == 3
+    place.notice_end(task_id)
+    place.db.execute("update forebay.tasks set available_at = now()")
+    run = place.run()
+    assert run.result_state == "SUCCESS", run.output
+    assert place.task(task_id)["status"] == "completed"
+    first, second = attempts(place.db, task_id)
+    booked = place.db.execute("select distinct attempt_id from forebay.attempt_usage").fetchall()
+    assert booked == [(second["attempt_id"],)] != [(first["attempt_id"],)]
+    assert place.used(task_id) == place.paid()[2:]
+    assert place.functions.parsed == [2, 2]
+    left = {each: each.read_bytes() for each in (place.folder / "document.pdf.forebay").iterdir()}
+    assert left == kept
+    assert all(first["launch_token"] not in each.name for each in left)
+
+
+@pytest.mark.timeout(300)
 def test_a_bearer_that_is_refused_is_renewed(place: Place) -> None:
     """The workspace takes no old token any more: the next calls log in anew, and nothing fails."""
     write_statement(place.folder / "document.pdf", 2)
