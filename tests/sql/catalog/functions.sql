@@ -73,7 +73,7 @@ select bag_eq(
         ('batch_outlook', 's'), ('batch_progress', 's'), ('batch_results', 's'), ('batch_tasks', 's'),
         ('batch_tasks_by_confidence', 's'), ('begin_bill', 's'), ('branch_state', 's'), ('cost_by', 's'),
         ('cost_sources', 's'), ('cost_summary', 's'), ('count_matching', 's'), ('customer_costs', 's'),
-        ('customer_status', 's'), ('explain_task', 's'), ('health', 's'), ('list_attempts', 's'),
+        ('customer_status', 's'), ('explain_task', 's'), ('health', 's'), ('known_attempts', 's'), ('list_attempts', 's'),
         ('list_audit', 's'), ('list_batches', 's'), ('list_clones', 's'), ('list_compute_sources', 's'),
         ('list_prices', 's'), ('list_tasks', 's'), ('list_uploads', 's'), ('metric_series', 's'), ('metrics', 's'),
         ('monitoring', 's'), ('own_batches', 's'), ('quota_status', 's'), ('read_batch_explanations', 's'),
