@@ -231,10 +231,11 @@ def _sentences(place: str) -> Iterator[None]:
     """Raise what the workspace refuses as ConnectError; what may pass by itself is transient.
 
     A login that is refused is all that is certain to stay so. An answer that makes no sense is what
-    a workspace says that is not well.
+    a workspace says that is not well, and one that is not the API's own says nothing.
     """
     from databricks.sdk import errors
 
+    from forebay.databricks.answers import is_own
     from forebay.databricks.login import LoginError, words
 
     told = f"The workspace gives no credential for {place}"
@@ -252,7 +253,7 @@ def _sentences(place: str) -> Iterator[None]:
             f"{told}: {error}", is_transient=not is_final, is_final=is_final
         ) from error
     except OSError as error:  # the SDK's errors are OSErrors
-        is_for_good = isinstance(error, for_good)
+        is_for_good = isinstance(error, for_good) and is_own(error)
         remedy = (
             "check the name, and that it may be used with the credentials of this process"
             if is_for_good

@@ -108,11 +108,13 @@ def _known(client: WorkspaceClient, named: str) -> str:
         raise PrincipalError(f"{named!r} is neither an application id nor an address.")
     from databricks.sdk.errors import PermissionDenied
 
+    from forebay.databricks.answers import is_own
+
     try:
         found = next(_named(client, named), None)
-    except PermissionDenied:
-        return named  # not everybody may look
     except OSError as error:
+        if isinstance(error, PermissionDenied) and is_own(error):
+            return named  # not everybody may look
         raise _not_told(named, error) from error
     if not found:
         raise PrincipalError(f"The workspace does not know {named}: check it, and add it there.")
