@@ -76,8 +76,8 @@ def _is_set(environment: Mapping[str, str]) -> bool:
 def _settings_of_jobs(dsn: str | None) -> dict[str, str]:
     """Return the settings among the parameters of the agents' jobs; none without a workspace."""
     from forebay.calls import viewer
+    from forebay.databricks.checks.jobs import settings_of_job
     from forebay.databricks.client import workspace_client
-    from forebay.databricks.doctor import settings_of_job
 
     with connect(dsn) as conn:
         jobs = {row.job_id for row in viewer.agent_status(conn) if row.launcher == "lakeflow"}

@@ -34,8 +34,8 @@ class Case:
     """What is examined: one part, by its settings, as whoever this process is logged in as.
 
     `who` is that principal's name. `jobs` are looked at beside those of the database's agents.
-    What the principals of `jobs`, and of the apps `orchestrator` and `intake`, may do is looked at
-    too.
+    Where one of them or of the apps `orchestrator` and `intake`, each by its name or application
+    id, is named, it is looked at too what the principals of all of these may do.
     """
 
     part: Part

@@ -71,6 +71,17 @@ def principal_of_app(client: WorkspaceClient, part: Part, named: str) -> Princip
     return Principal(part, app.service_principal_client_id)
 
 
+def app_of(client: WorkspaceClient, named: str) -> str | None:
+    """Return the name of an app, which may be named by its principal; None if none is seen."""
+    if not APPLICATION_ID.fullmatch(named):
+        return named
+    try:
+        apps = {app.service_principal_client_id: app.name for app in client.apps.list()}
+    except OSError:
+        return None
+    return apps.get(named.lower())
+
+
 def principal_of_job(client: WorkspaceClient, named: str) -> Principal:
     """Return whom a job runs as, by the job's id or name, or the principal itself.
 

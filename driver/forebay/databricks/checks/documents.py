@@ -68,13 +68,10 @@ def warehouse(case: Case) -> Iterator[Finding]:
 
 def endpoints(case: Case) -> Iterator[Finding]:
     """See each serving endpoint that reads documents."""
-    for name_of, place_of in MODELS.items():
-        place = case.setting(place_of) or case.setting(MODELS["FOREBAY_MODEL_NAME"])
-        name = case.setting(name_of)
-        if not name:
-            yield off("serving endpoint", f"{name_of} is not set: {WITHOUT[name_of]}")
-        if place != "databricks" or not name:
-            continue
+    for name_of, without in WITHOUT.items():
+        if not case.setting(name_of):
+            yield off("serving endpoint", f"{name_of} is not set: {without}")
+    for name_of, name in served(case):
         check = f"serving endpoint {name}"
         try:
             state = case.client.serving_endpoints.get(name).state
@@ -92,6 +89,15 @@ def endpoints(case: Case) -> Iterator[Finding]:
                 check, f"it is {ready}: wait until it is ready, or name another in {name_of}"
             )
         )
+
+
+def served(case: Case) -> Iterator[tuple[str, str]]:
+    """Give the settings whose models are serving endpoints of the workspace, and their names."""
+    for name_of, place_of in MODELS.items():
+        name = case.setting(name_of)
+        place = case.setting(place_of) or case.setting(MODELS["FOREBAY_MODEL_NAME"])
+        if name and place.casefold() == "databricks":
+            yield name_of, name
 
 
 def experiment(case: Case) -> Iterator[Finding]:

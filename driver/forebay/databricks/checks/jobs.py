@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from databricks.sdk import WorkspaceClient
 from databricks.sdk.errors import NotFound
 from databricks.sdk.service.jobs import Job
 
@@ -21,7 +22,7 @@ JOB_RUN_AS = "FOREBAY_JOB_RUN_AS"
 
 def jobs(case: Case) -> Iterator[Finding]:
     """See each job: that it is there, whom it runs as, and that the orchestrator may run it."""
-    for job_id in sorted({*case.jobs, *_jobs_of_agents(case)}):
+    for job_id in all_jobs(case):
         try:
             job = case.client.jobs.get(job_id)
         except NotFound as error:
@@ -36,6 +37,26 @@ def jobs(case: Case) -> Iterator[Finding]:
         if case.part == "orchestrator":
             need = acls.Need("jobs", str(job_id), "CAN_MANAGE_RUN")
             yield acls.found(case, acls.Other(case.part, case.who), need)
+
+
+def all_jobs(case: Case) -> list[int]:
+    """Return the jobs that are named, and those of the database's agents."""
+    return sorted({*case.jobs, *_jobs_of_agents(case)})
+
+
+def settings_of_job(client: WorkspaceClient, job_id: int) -> dict[str, str]:
+    """Return the settings that a job's tasks are given; nothing where it is not seen."""
+    try:
+        return settings_of(client.jobs.get(job_id))
+    except OSError:
+        return {}  # the check of the job says why
+
+
+def settings_of(job: Job) -> dict[str, str]:
+    """Return the settings among the parameters of a job's tasks."""
+    tasks = job.settings.tasks if job.settings else None
+    named = [t.python_wheel_task.named_parameters or {} for t in tasks or [] if t.python_wheel_task]
+    return {name: value for each in named for name, value in each.items() if name.isupper()}
 
 
 def _jobs_of_agents(case: Case) -> Iterable[int]:
