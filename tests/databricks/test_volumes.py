@@ -449,6 +449,7 @@ GATEWAY = [
     (404, "<html><title>Not Found</title></html>"),
     (400, "<html><title>Bad Request</title></html>"),
     (404, '{"message": "no route"}'),
+    (404, '{"error_code": "ENDPOINT_NOT_FOUND", "message": "No API found."}'),
 ]
 
 

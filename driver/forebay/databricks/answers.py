@@ -16,8 +16,11 @@ from databricks.sdk.errors import NotFound
 from databricks.sdk.errors.base import DatabricksError
 from databricks.sdk.errors.customizer import _ErrorCustomizer
 
-STRANGERS = ("ENDPOINT_NOT_FOUND", "FORBIDDEN")
-"""Codes of what has no such address, or lets nobody in: they say nothing of what was asked for."""
+STRANGER = "FORBIDDEN"
+"""A code of what lets nobody in, and no word of the API's."""
+
+NO_SUCH_API = "ENDPOINT_NOT_FOUND"
+"""A code of the API's own that says nothing of the thing which was asked for."""
 
 OWN = "forebay_is_own"
 
@@ -37,17 +40,22 @@ def is_own(error: BaseException | None) -> bool:
     return (
         isinstance(error, DatabricksError)
         and bool(error.kwargs.get(OWN))
-        and error.error_code not in STRANGERS
+        and error.error_code != STRANGER
     )
+
+
+def is_absent(error: BaseException) -> bool:
+    """Tell whether the API itself says that the thing which was asked for is not there."""
+    return isinstance(error, NotFound) and is_own(error) and error.error_code != NO_SUCH_API
 
 
 @contextmanager
 def absent() -> Iterator[None]:
-    """Go on where the API itself says that something is not there; raise all else."""
+    """Go on where something is not there; raise all else."""
     try:
         yield
     except NotFound as error:
-        if not is_own(error):
+        if not is_absent(error):
             raise
 
 

@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl
 
 from forebay.databricks.logins import Logins
 from forebay.errors import ConnectError
+from forebay.extras import install
 
 if TYPE_CHECKING:
     from databricks.sdk import WorkspaceClient
@@ -164,12 +165,8 @@ class Lakebase:
 
 
 def _make_client() -> WorkspaceClient:
-    try:
-        from forebay.databricks.client import workspace_client
-    except ImportError as error:
-        raise ConnectError(
-            "A database of Lakebase needs the extra databricks: pip install 'forebay[databricks]'."
-        ) from error
+    from forebay.databricks.client import workspace_client
+
     return workspace_client()
 
 
@@ -233,7 +230,11 @@ def _sentences(place: str) -> Iterator[None]:
     A login that is refused is all that is certain to stay so. An answer that makes no sense is what
     a workspace says that is not well, and one that is not the API's own says nothing.
     """
-    from databricks.sdk import errors
+    try:
+        from databricks.sdk import errors
+    except ImportError as error:
+        said = f"A database of Lakebase needs the SDK of Databricks: {install('databricks')}."
+        raise ConnectError(said) from error
 
     from forebay.databricks.answers import is_own
     from forebay.databricks.login import LoginError, words

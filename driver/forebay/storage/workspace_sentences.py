@@ -15,7 +15,7 @@ from databricks.sdk.errors import (
 )
 from databricks.sdk.errors.base import DatabricksError
 
-from forebay.databricks.answers import is_own
+from forebay.databricks.answers import is_absent, is_own
 from forebay.databricks.login import LoginError
 from forebay.storage.interface import StorageError
 from forebay.storage.sentences import missing, quoted, taken
@@ -50,7 +50,7 @@ def no_volume(root: str) -> StorageError:
 def _fault(name: str, error: Exception) -> StorageError:
     file = quoted(name)
     match error:
-        case NotFound() if is_own(error):
+        case NotFound() if is_absent(error):
             return missing(name)
         case AlreadyExists() | ResourceAlreadyExists():
             return taken(name)
