@@ -242,6 +242,34 @@ def test_what_is_wrong_otherwise_is_one_line(
     assert said in finding.said
 
 
+GATEWAYS: list[tuple[Part, str, str]] = [
+    ("orchestrator", "/jobs/get", "job 7"),
+    ("orchestrator", "/sql/warehouses/", "warehouse"),
+    ("orchestrator", "/mlflow/experiments/", "experiment"),
+    ("orchestrator", "/secrets/list", f"secret {SCOPE}/callbacks"),
+    ("agent", "/serving-endpoints/", f"serving endpoint {MODEL}"),
+]
+
+
+@pytest.mark.parametrize(("part", "on", "check"), GATEWAYS)
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_gateways_refusal_sends_nobody_to_mend_what_is_there(
+    here: Deployed,
+    orchestrator: App,
+    look: Callable[..., list[Finding]],
+    part: Part,
+    on: str,
+    check: str,
+    status: int,
+) -> None:
+    """Nothing is known of the thing then."""
+    page = "<html><title>No</title></html>"
+    here.workspace.faults.add(Fault("status", f"GET .*{on}", status, page=page, times=None))
+    (finding,) = look(part)
+    assert (finding.check, finding.state) == (check, "unknown")
+    assert finding.said == "No: look again when the workspace answers"
+
+
 def test_a_schema_that_is_not_there_is_said(
     here: Deployed, look: Callable[..., list[Finding]], superuser: psycopg.Connection
 ) -> None:

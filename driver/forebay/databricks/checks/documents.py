@@ -10,7 +10,7 @@ from databricks.sdk.errors import NotFound
 from forebay import storage
 from forebay.databricks import acls
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.findings import Case, Finding, missing, off, ok
+from forebay.databricks.findings import Case, Finding, missing, off, ok, refused
 from forebay.databricks.login import words
 from forebay.databricks.principals import Part
 from forebay.databricks.statements import StatementFailed, query
@@ -55,10 +55,10 @@ def warehouse(case: Case) -> Iterator[Finding]:
         case.client.warehouses.get(warehouse_id)
         query(case.client, warehouse_id, "SELECT 1 AS one", seconds=STATEMENT_SECONDS)
     except NotFound as error:
-        yield missing("warehouse", f"{words(error)}: correct {WAREHOUSE}")
+        yield refused("warehouse", error, f"correct {WAREHOUSE}")
         return
     except (OSError, StatementFailed) as error:
-        yield missing("warehouse", f"{words(error)}: grant CAN_USE on {warehouse_id}")
+        yield refused("warehouse", error, f"grant CAN_USE on {warehouse_id}")
         return
     yield ok("warehouse", f"{warehouse_id} answers")
     if case.part in ("orchestrator", "person"):
@@ -76,10 +76,10 @@ def endpoints(case: Case) -> Iterator[Finding]:
         try:
             state = case.client.serving_endpoints.get(name).state
         except NotFound as error:
-            yield missing(check, f"{words(error)}: correct {name_of}")
+            yield refused(check, error, f"correct {name_of}")
             continue
         except (OSError, ValueError) as error:
-            yield missing(check, f"{words(error)}: grant CAN_QUERY on it")
+            yield refused(check, error, "grant CAN_QUERY on it")
             continue
         ready = state.ready.value if state and state.ready else "of unknown state"
         yield (
@@ -109,7 +109,7 @@ def experiment(case: Case) -> Iterator[Finding]:
     try:
         found = case.client.experiments.get_by_name(name).experiment
     except (OSError, ValueError) as error:
-        yield missing("experiment", f"{words(error)}: correct {EXPERIMENT}, or grant CAN_READ")
+        yield refused("experiment", error, f"correct {EXPERIMENT}, or grant CAN_READ")
         return
     yield ok("experiment", f"{name} is there")
     if case.part == "agent" and found and found.experiment_id:
@@ -143,5 +143,5 @@ def _readable(case: Case, warehouse_id: str, table: str) -> Finding:
             seconds=STATEMENT_SECONDS,
         )
     except (OSError, StatementFailed) as error:
-        return missing(f"table {table}", f"{words(error)}: grant SELECT to {case.who}")
+        return refused(f"table {table}", error, f"grant SELECT to {case.who}")
     return ok(f"table {table}", "it can be read")

@@ -11,8 +11,7 @@ from databricks.sdk.service.jobs import Job
 from forebay import schema
 from forebay.calls import viewer
 from forebay.databricks import acls
-from forebay.databricks.findings import Case, Finding, missing, ok
-from forebay.databricks.login import words
+from forebay.databricks.findings import Case, Finding, missing, ok, refused
 from forebay.databricks.principals import CALLERS
 from forebay.pool import Database
 from forebay.settings import DATABASE_URL
@@ -26,10 +25,10 @@ def jobs(case: Case) -> Iterator[Finding]:
         try:
             job = case.client.jobs.get(job_id)
         except NotFound as error:
-            yield missing(f"job {job_id}", f"{words(error)}: correct the id")
+            yield refused(f"job {job_id}", error, "correct the id")
             continue
         except (OSError, ValueError) as error:
-            yield missing(f"job {job_id}", f"{words(error)}: {acls.remedy('jobs', case.who)}")
+            yield refused(f"job {job_id}", error, acls.remedy("jobs", case.who))
             continue
         name = job.settings.name if job.settings else None
         yield ok(f"job {job_id}", f"it is {name}")
