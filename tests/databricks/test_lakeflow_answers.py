@@ -30,6 +30,19 @@ REFUSALS = [
     (500, "INTERNAL_ERROR"),
 ]
 STRANGERS = [(404, "ENDPOINT_NOT_FOUND"), (404, "NOT_FOUND"), (403, "FORBIDDEN")]
+PAGES = [
+    (403, "<html><title>Forbidden</title></html>"),
+    (403, "<html><title>Sign in</title></html>"),
+    (403, ""),
+    (403, '{"message": "The VPN is down."}'),
+    (403, '["PERMISSION_DENIED"]'),
+    (404, "<html><title>Not Found</title></html>"),
+    (404, "RESOURCE_DOES_NOT_EXIST: Job 7 does not exist."),
+    (400, "<html><title>Bad Request</title></html>"),
+    (409, "<pre>Conflict</pre>"),
+]
+"""What a gateway answers in the place of the API."""
+
 DEEP: dict[str, Any] = {}
 for _ in range(600):
     DEEP = {"deeper": DEEP}
@@ -163,6 +176,48 @@ def test_a_workspace_that_logs_nobody_in_is_away(
     run_id = launcher.launch(an_attempt(1))
     workspace.access.expire_tokens()
     assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "RUNNING"
+
+
+@pytest.mark.parametrize(("status", "page"), PAGES)
+def test_a_gateway_that_refuses_everything_is_no_workspace(
+    workspace: Workspace, launcher: LakeflowLauncher, status: int, page: str
+) -> None:
+    """No request concerns its job alone then: all wait, and nothing is said of a run."""
+    run_id = launcher.launch(an_attempt(1))
+    workspace.faults.add(Fault("status", status=status, page=page, times=None))
+    for request in (
+        launcher.check,
+        lambda: launcher.launch(an_attempt(2)),
+        lambda: launcher.cancel(run_id),
+        lambda: launcher.states({run_id: JOB}),
+    ):
+        with pytest.raises(LauncherAway) as caught:
+            request()
+        assert caught.value.seen["result_state"] == "UNREACHABLE"
+    workspace.faults.clear()
+    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "RUNNING"
+
+
+@pytest.mark.parametrize(("status", "page"), PAGES)
+def test_a_gateway_that_refuses_one_job_leaves_the_others(
+    workspace: Workspace, launcher: LakeflowLauncher, status: int, page: str
+) -> None:
+    """Nothing is final about its job either."""
+    run_now = "POST /api/2.2/jobs/run-now"
+    workspace.faults.add(Fault("status", on=run_now, status=status, page=page))
+    with pytest.raises(JobAway) as caught:
+        launcher.launch(an_attempt(1))
+    assert caught.value.seen["result_state"] == "UNREACHABLE"
+    assert launcher.launch(an_attempt(2, job_id=OTHER_JOB))
+
+
+def test_a_principal_that_may_list_no_jobs_is_answered(
+    workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    """By the API itself, which is then there for what it may do."""
+    refused = Fault("status", on="/jobs/list", status=403, code="PERMISSION_DENIED", times=None)
+    workspace.faults.add(refused)
+    launcher.check()
 
 
 def test_what_is_told_of_a_workspace_that_is_away_can_be_stored(

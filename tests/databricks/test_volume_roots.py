@@ -95,7 +95,7 @@ def test_without_the_extra_the_sentence_says_what_to_install(
     """The core does without the SDK."""
     monkeypatch.delitem(sys.modules, "forebay.storage.volume", raising=False)
     monkeypatch.setitem(sys.modules, "databricks.sdk.errors", None)
-    with pytest.raises(SettingError, match=r"pip install 'forebay\[databricks\]'"):
+    with pytest.raises(SettingError, match=r"install Forebay's extra databricks \(in"):
         storage_of(ROOT, WORKSPACE)
 
 

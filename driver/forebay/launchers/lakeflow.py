@@ -65,10 +65,9 @@ class LakeflowLauncher:
         """Raise LauncherAway unless the workspace answers as it should."""
         try:
             self._send("/api/2.2/jobs/list", limit=1)
-        except PermissionDenied:
-            pass  # it answers
         except FAILURES as error:
-            raise _away(error) from error
+            if not isinstance(error, PermissionDenied) or not answers.is_answer(error):
+                raise _away(error) from error
 
     def launch(self, attempt: LaunchableAttempt | RunToCancel) -> str:
         """Start a run and return its id; the same launch token again gives the same run.

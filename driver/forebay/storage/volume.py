@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, cast
 
 from databricks.sdk.errors import NotFound
 
+from forebay.databricks.answers import absent
 from forebay.databricks.client import workspace_client
 from forebay.storage.folder import is_unfinished
 from forebay.storage.interface import CHUNK, StorageError
@@ -117,11 +118,11 @@ class VolumeStorage:
     def delete(self, name: str) -> None:
         path = self._place(name)
         with workspace_errors(name):
-            try:
+            with absent():
                 self._files.delete(path)
-            except NotFound:
-                with suppress(NotFound):
-                    self._files.delete_directory(path)
+                return
+            with absent():
+                self._files.delete_directory(path)
 
     def delete_unfinished(self, folder: str, *, older_than: timedelta) -> int:
         """Remove what writes by way of a mounted path left; those of this class leave nothing."""
@@ -290,7 +291,7 @@ class VolumeStorage:
 
     def _entries(self, folder: str) -> Iterator[DirectoryEntry]:
         path = f"{self.root}/{folder}" if folder else self.root
-        with workspace_errors(folder or self.root), suppress(NotFound):
+        with workspace_errors(folder or self.root), absent():
             yield from self._files.list_directory_contents(path)
 
 
