@@ -165,3 +165,31 @@ def test_a_job_that_is_away_is_told_when_it_was_tried(
         assert len(caller.told) == 10
         jobs.jobs[JOB].refusal = None
         launch_until(dispatch, lambda: all(attempts(db, i)[0]["run_id"] for i in ids))
+
+
+def test_what_may_begin_is_launched_before_jobs_that_took_no_run(
+    workspace: Workspace,
+    jobs: Jobs,
+    client: Callable[..., WorkspaceClient],
+    db: Db,
+    daemon_dsn: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whose requests take longer than a turn of launching; one of them is made all the same."""
+    monkeypatch.setattr(dispatching, "LONGEST_LAUNCHING", 0.1)
+    register_job(db)
+    register_job(db, "other", job_id=jobs.add("other", job_id=8).job_id)
+    jobs.jobs[JOB].refusal = REFUSAL
+    for _ in range(3):
+        enqueue(db)
+    launcher = quick_launcher(client, retry_seconds=10)
+    with dispatching_by_hand(daemon_dsn, launcher) as (dispatch, _):
+        assert dispatch.claim() == 3
+        dispatch.launch()
+        other = enqueue(db, "other")
+        assert dispatch.claim() == 1
+        until(lambda: not dispatch._jobs.is_left_alone(JOB))
+        before = tries(workspace)
+        dispatch.launch()
+        assert attempts(db, other)[0]["run_id"]
+        assert tries(workspace) > before + 1

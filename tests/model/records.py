@@ -165,7 +165,7 @@ class Task:
 
 @dataclass
 class Attempt:
-    """An attempt; its fields but expected, run_state, bucket and usage are columns of task_attempts."""
+    """An attempt: columns of task_attempts, and expected, run_state, bucket and usage."""
 
     attempt_id: int
     task_id: int

@@ -139,7 +139,7 @@ class Dispatch:
         return self._jobs.failure(run.attempt.job_id) is not None
 
     def _launch_all(self, runs: Sequence[Run]) -> bool:
-        """Launch runs for a while, one at least; tell whether some are left that may be tried."""
+        """Launch runs for a while; tell whether some are left that may be tried."""
         give_up_at = time.monotonic() + LONGEST_LAUNCHING
         is_any_left = False
         for run in runs:
