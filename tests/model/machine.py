@@ -417,7 +417,10 @@ class Walk(RuleBasedStateMachine):
     @precondition(has_attempts)
     @rule()
     def fail_to_launch(self) -> None:
-        """A job takes no run: one observation for each attempt that has none."""
+        """A job takes no run: some more are claimed for it, and none of them is launched."""
+        self.put_in("blue", [{"payload": {"p": 1}, "estimated_tokens": 1} for _ in range(4)])
+        self.resume(None)
+        self.claim("w1", ["blue"], None, 5)
         for attempt in [a for a in self.model.open_attempts("blue") if a.run_id is None]:
             seen = Jsonb({"life_cycle_state": "LAUNCH_FAILED"})
             answer = self.stage.value("observe_run", attempt_id=attempt.attempt_id, run=seen)
