@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -30,7 +31,8 @@ class Run:
     """One attempt, from its claim until its end was reported.
 
     run_id is None before the launch; is_tried says that a launch was tried, so a run may exist;
-    is_alone, that the ends of the runs of its task's earlier attempts were asked for.
+    is_alone, that the ends of the runs of its task's earlier attempts were asked for. tried_at is
+    when its launch was tried last, told_at when the database heard last that it failed.
     Its lease says what the database last told. Times are of the monotonic clock.
     """
 
@@ -40,6 +42,8 @@ class Run:
     is_tried: bool = False
     is_alone: bool = False
     is_recorded: bool = False
+    tried_at: float = -math.inf
+    told_at: float = -math.inf
     claimed_at: float = field(default_factory=time.monotonic)
     lease: Lease = field(init=False)
 

@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(68);
+select plan(77);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -424,6 +424,46 @@ select results_eq(
     array[noon('2 hours 39 minutes')],
     'what cannot begin outlives the time until the next look, however short its own'
 );
+
+-- Of an agent of which three launches fail nothing more is claimed: its job takes no run.
+select given($$
+    select forebay.register_agent('stuck', 'lakeflow', 7);
+    select forebay.enqueue('stuck', '{}') from generate_series(1, 7);
+    select forebay.enqueue('stuck', '{}', p_batch_id => forebay.open_batch('stuck', p_owner => 'owner'));
+    create temporary table stuck on commit drop as select * from forebay.dequeue('w', '{stuck}', 4);
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "429"}')
+    from (select s.attempt_id from stuck as s order by 1 limit 2) as two
+$$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'two may fail by themselves');
+select given($$
+    select forebay.observe_run(max(attempt_id), '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "500"}') from stuck
+$$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 0::bigint, 'while three launches fail nothing more is claimed');
+select results_eq(
+    $$ select e.reason, e.waiting_until, e.ahead, e.explanation
+    from forebay.explain_task((select max(t.task_id) from forebay.tasks as t where t.agent = 'stuck')) as e $$,
+    $$ values ('held_up', null::timestamptz, 2::bigint, 'Agent stuck starts no more while its launches fail, which worker w '
+        'tries again: launch failed with 429. 2 tasks are before it.') $$,
+    'and the tasks say so'
+);
+select is((select state from forebay.agent_status('{stuck}')), 'held_up', 'as the agent does');
+select results_eq(
+    $$ select limited_by, time_left from forebay.batch_outlook((select max(b.batch_id) from forebay.batches as b), 'owner') $$,
+    $$ values ('Agent stuck starts no more while its launches fail.', null::interval) $$,
+    'and whoever waits for them hears that nobody knows when'
+);
+select given($$ select forebay.record_run(max(attempt_id), 'late') from stuck $$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'once a run has begun others are claimed');
+select given($$
+    select forebay.observe_run(max(attempt_id), '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "500"}')
+    from stuck where attempt_id not in (select a.attempt_id from forebay.task_attempts as a where a.run_id = 'late');
+$$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 0::bigint, 'until another one fails');
+select given($$ select forebay.register_agent('stuck', 'lakeflow', 8) $$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'nor while it has a job that nobody tried');
+select given($$ select forebay.register_agent('stuck', 'lakeflow', 7) $$);
+select at_time('2 hours 41 minutes');
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'nor once nobody tries any more');
 
 -- Errors.
 select throws_ok($$ select forebay.observe_run(101, null) $$, '22023', null, 'a run is given');
