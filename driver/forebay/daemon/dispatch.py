@@ -62,7 +62,7 @@ class Dispatch:
     def claim(self) -> int:
         """Claim as many attempts as the launcher has slots for; return how many."""
         mine, slots = self._mine(), self._launcher.slots
-        stuck = sum(self._jobs.is_away(run.attempt.job_id) for run in mine if not run.run_id)
+        stuck = sum(self._is_stuck(run) for run in mine if not run.run_id)
         room = min(slots - len(mine) + min(stuck, slots), LARGEST_CLAIM)
         if room <= 0:
             return 0
@@ -92,16 +92,13 @@ class Dispatch:
         self._keeper.renew(run.lease for run in waiting)
         give_up_at = time.monotonic() + LONGEST_LAUNCHING
         for run in waiting:
-            if not run.lease.is_held:
-                self._let_go(run)
-            elif failure := self._jobs.failure(run.attempt.job_id):
-                self._observe(run, failure)
-            elif time.monotonic() > give_up_at:
+            if not self._may_be_launched(run):
+                continue
+            if time.monotonic() > give_up_at:
                 return 1
-            elif not self._may_try(run):
+            if not self._may_try(run):
                 break
-            else:
-                self._launch(run)
+            self._launch(run)
         return 0
 
     def drop_lost(self) -> None:
@@ -115,8 +112,8 @@ class Dispatch:
     def hold(self, away: LauncherAway) -> None:
         """See that no attempt suffers while the launcher is away.
 
-        One that may have a run is kept, and the database puts its deadline off; the others are
-        handed back.
+        One whose launch was tried is kept, and the database puts its deadline off; what was not is
+        handed back. What has a run is left alone.
         """
         for run in [one for one in self._mine() if one.run_id is None]:
             if run.is_tried:
@@ -133,6 +130,21 @@ class Dispatch:
 
     def _mine(self) -> list[Run]:
         return self._runs.of(self._launcher)
+
+    def _is_stuck(self, run: Run) -> bool:
+        """Tell whether it waits for what may take long: a slot would only be lost on it."""
+        is_held_up = not run.is_alone and run.way_due.has_failed()
+        return is_held_up or self._jobs.is_away(run.attempt.job_id)
+
+    def _may_be_launched(self, run: Run) -> bool:
+        """Tell whether nothing stands against the launch; what lost its lease is let go of."""
+        if not run.lease.is_held:
+            self._let_go(run)
+        elif failure := self._jobs.failure(run.attempt.job_id):
+            self._observe(run, failure)
+        else:
+            return run.is_alone
+        return False
 
     def _may_try(self, run: Run) -> bool:
         with self._lock:
