@@ -176,7 +176,7 @@ class ExternalRuns:
         except LauncherAway:
             raise
         except Exception as error:
-            log.error("run_not_cancelled", run_id=row.run_id, reason=str(error))
+            log.error("run_not_cancelled", run_id=row.run_id, reason=_words(error))
             if not isinstance(error, LaunchFailed):
                 raise
 
@@ -184,7 +184,7 @@ class ExternalRuns:
         """Have a launch wait that is not alone: nothing can begin, as when nobody answers."""
         run.way_due.put_off()
         if not isinstance(asked.failure, LauncherAway):
-            said = f"the run of its attempt {asked.row.attempt_id} was not ended: {asked.failure}"
+            said = f"attempt {asked.row.attempt_id} may still run: {_words(asked.failure)}"
             self._pass_on(run, HELD_UP | {"message": cut(said, LONGEST_TEXT)})
 
     def _look_at(self, asked: Sequence[Asked]) -> None:
@@ -214,6 +214,12 @@ class ExternalRuns:
         if outcome != "renew":
             log.info("run_ended", attempt_id=attempt_id, outcome=outcome)
         return outcome
+
+
+def _words(error: Exception | None) -> str:
+    """Return what an error says, with the one behind it, as of the tries before one gave up."""
+    behind = error.__cause__ if error else None
+    return f"{error} ({behind})" if behind else str(error)
 
 
 def _away(asked: Iterable[Asked]) -> LauncherAway | None:
