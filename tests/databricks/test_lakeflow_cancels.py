@@ -124,7 +124,7 @@ def asked(workspace: Workspace) -> list[str]:
 
 
 @pytest.mark.parametrize("is_adopted", [False, True], ids=["claimed", "adopted"])
-@pytest.mark.parametrize("answer", [503, 500, 403])
+@pytest.mark.parametrize("answer", [503, 500, 404, 403])
 def test_nothing_is_launched_anew_while_the_run_before_cannot_be_asked_to_end(
     answer: int,
     is_adopted: bool,

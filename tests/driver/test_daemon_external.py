@@ -223,9 +223,15 @@ def test_le6_the_run_of_a_lost_attempt_is_cancelled_first(
 
 
 def test_of_many_slow_cancels_each_comes_before_its_launch(
-    db: Db, daemon_dsn: str, superuser: Db, tmp_path: Path, workspace: Workspace
+    db: Db,
+    daemon_dsn: str,
+    superuser: Db,
+    tmp_path: Path,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """When there are more than are asked in one turn, the other launches wait for the next."""
+    monkeypatch.setattr(worker, "runs_to_cancel", lambda connection, **arguments: [])
     register_job(db, lease=timedelta(seconds=30))
     workspace.slots = 40
     ids = [enqueue(db) for _ in range(40)]

@@ -24,8 +24,14 @@ log = EventLog(__name__)
 
 ADOPTED_AT_ONCE = 100
 MISSED_EVERY = 10.0  # seconds; what is held up has a minute from one time to the next
-HELD_UP = {"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE"}
+HELD_UP = {
+    "life_cycle_state": "LAUNCH_FAILED",
+    "result_state": "UNREACHABLE",
+    "termination_code": "EARLIER_RUN",
+}
 LONGEST_TEXT = 500  # characters
+OF_ONE_RUN = (ForebayError, psycopg.DataError, psycopg.errors.QueryCanceled)
+"""What the database does not take of one run; the last, as somebody else holds its attempt."""
 
 
 def adopt(caller: Caller, runs: Runs, launchers: Sequence[ExternalLauncher]) -> int:
@@ -106,6 +112,7 @@ class ExternalRuns:
         failed = {one.row.task_id: one for one in asked if one.failure}
         for run in held:
             run.is_alone = run.attempt.task_id not in in_the_way
+        for run in held:
             if failure := failed.get(run.attempt.task_id):
                 self._hold_up(run, failure)
         self._look_at(asked)
@@ -158,11 +165,11 @@ class ExternalRuns:
             self._tell(row.attempt_id, outcome.seen)
         return Asked(row, outcome)
 
-    def _record(self, attempt_id: int, run_id: str) -> ForebayError | None:
+    def _record(self, attempt_id: int, run_id: str) -> Exception | None:
         """Record the run that a launch token named; return why it cannot be this one."""
         try:
             self._caller.call(calls.record_run, attempt_id=attempt_id, run_id=run_id)
-        except ForebayError as error:
+        except OF_ONE_RUN as error:
             log.error("run_not_recorded", attempt_id=attempt_id, reason=str(error))
             return error
         return None
@@ -208,7 +215,7 @@ class ExternalRuns:
         """Pass on one state; what the database does not take of one run concerns no other."""
         try:
             outcome = self._caller.call(calls.observe_run, attempt_id=attempt_id, run=dict(state))
-        except (ForebayError, psycopg.DataError) as error:
+        except OF_ONE_RUN as error:
             log.error("run_not_observed", attempt_id=attempt_id, reason=str(error))
             return None
         if outcome != "renew":
