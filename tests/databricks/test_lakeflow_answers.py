@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from databricks.sdk import WorkspaceClient
 
-from forebay.databricks.client import HTTP_SECONDS, RETRY_SECONDS
-from forebay.launchers import JobAway, LauncherAway, LaunchFailed
+from forebay.databricks.client import HTTP_SECONDS
+from forebay.launchers import JobAway, LauncherAway, LaunchFailed, lakeflow
 from forebay.launchers.configured import external_launchers
-from forebay.launchers.lakeflow import LakeflowLauncher
+from forebay.launchers.lakeflow import RETRY_SECONDS, LakeflowLauncher
 from forebay_lab.workspace import ApiError, Fault, Principal, Workspace
 from forebay_lab.workspace.jobs import Jobs
 from support.lakeflow import JOB, add_jobs, an_attempt, quick_launcher
@@ -182,13 +183,36 @@ def test_the_launcher_that_is_configured_gives_up_soon(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its steps hold up no stop: an app has 15 s for that, and one request may be under way."""
+    config = configured(workspace, monkeypatch)._workspace().config
+    assert config.http_timeout_seconds == HTTP_SECONDS <= 10
+    assert config.retry_timeout_seconds == RETRY_SECONDS <= 5
+
+
+def configured(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> LakeflowLauncher:
+    """Return the launcher that a daemon has, which loses as much time as it."""
     monkeypatch.setenv("DATABRICKS_HOST", workspace.url)
     monkeypatch.setenv("DATABRICKS_TOKEN", workspace.token)
     (launcher,) = external_launchers({"DATABRICKS_HOST": workspace.url})
     assert isinstance(launcher, LakeflowLauncher)
-    config = launcher._workspace().config
-    assert config.http_timeout_seconds == HTTP_SECONDS <= 10
-    assert config.retry_timeout_seconds == RETRY_SECONDS <= 20
+    return launcher
+
+
+def test_one_job_or_run_takes_no_more_than_seconds(
+    workspace: Workspace, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon comes back to it by itself; what passes at once is not even noticed."""
+    launcher = configured(workspace, monkeypatch)
+    for status in (503, 429):
+        workspace.faults.add(Fault("status", on="POST /api/2.2/jobs/run-now", status=status))
+        run_id = launcher.launch(an_attempt(status))
+        workspace.faults.add(Fault("status", on=GET_RUN, status=status))
+        assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "RUNNING"
+    jobs.instead["run-now", JOB] = jobs.instead["get", int(run_id)] = refused(503, "UNAVAILABLE")
+    began = time.monotonic()
+    with pytest.raises(JobAway):
+        launcher.launch(an_attempt(1))
+    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "POLL_FAILED"
+    assert time.monotonic() - began < 15
 
 
 def test_states_of_many_runs_come_from_the_list_and_of_the_others_one_by_one(
@@ -213,6 +237,17 @@ def test_states_of_many_runs_come_from_the_list_and_of_the_others_one_by_one(
     assert seen["4711"]["life_cycle_state"] == "NOT_FOUND"
     assert len(workspace.calls("GET", "/api/2.2/jobs/runs/list")) == 3
     assert len(workspace.calls("GET", "/api/2.2/jobs/runs/get")) == 3
+
+
+def test_what_a_long_list_does_not_show_in_time_is_asked_alone(
+    workspace: Workspace, launcher: LakeflowLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [launcher.launch(an_attempt(number)) for number in range(60)]
+    monkeypatch.setattr(lakeflow, "LONGEST_LISTING", 0.0)
+    seen = launcher.states(dict.fromkeys(runs, JOB))
+    assert {one["life_cycle_state"] for one in seen.values()} == {"RUNNING"}
+    assert len(workspace.calls("GET", "/api/2.2/jobs/runs/list")) == 1
+    assert len(workspace.calls("GET", "/api/2.2/jobs/runs/get")) == 60 - lakeflow.PAGE
 
 
 def test_words_that_the_sdk_does_not_know_are_kept(launcher: LakeflowLauncher, jobs: Jobs) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -32,8 +33,9 @@ class Run:
     """One attempt, from its claim until its end was reported.
 
     run_id is None before the launch; is_tried says that a launch was tried, so a run may exist.
-    is_alone says that the ends of the outside runs of its task's earlier attempts were asked for:
-    it is not launched before that; way_due, when those that were not are asked for again.
+    tried_at is when that was last, told_at when the database heard last that it failed. is_alone
+    says that the ends of the outside runs of its task's earlier attempts were asked for: it is not
+    launched before that; way_due, when those that were not are asked for again.
     Its lease says what the database last told. Times are of the monotonic clock.
     """
 
@@ -42,6 +44,8 @@ class Run:
     run_id: str | None = None
     is_tried: bool = False
     is_recorded: bool = False
+    tried_at: float = -math.inf
+    told_at: float = -math.inf
     claimed_at: float = field(default_factory=time.monotonic)
     is_alone: bool = field(init=False)
     way_due: Again = field(init=False)
@@ -51,6 +55,11 @@ class Run:
         self.is_alone = self.attempt.attempt_no == 1 or self.attempt.launcher == "local"
         self.way_due = Again(FIRST_WAIT, LONGEST_WAIT)
         self.lease = Lease(self.attempt_id)
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether runs of its task's earlier attempts could not be asked to end."""
+        return not self.is_alone and self.way_due.has_failed()
 
     @property
     def attempt_id(self) -> int:

@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(70);
+select plan(80);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -369,6 +369,52 @@ select results_eq(
     array[noon('2 hours 45 minutes')],
     'once it runs, its time does pass'
 );
+select given($$
+    select forebay.register_agent('hasty', 'lakeflow', 7, p_timeout => '5 seconds');
+    select forebay.enqueue('hasty', '{}');
+    create temporary table hasty on commit drop as select * from forebay.dequeue('w', '{hasty}');
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE"}') from hasty
+$$);
+select results_eq(
+    $$ select a.deadline_at from forebay.task_attempts as a inner join hasty using (attempt_id) $$,
+    array[noon('2 hours 39 minutes')],
+    'what cannot begin outlives the time until the next look, however short its own'
+);
+
+-- Of an agent of which three launches fail nothing more is claimed: its job takes no run.
+select given($$
+    select forebay.register_agent('stuck', 'lakeflow', 7);
+    select forebay.enqueue('stuck', '{}') from generate_series(1, 8);
+    create temporary table stuck on commit drop as select * from forebay.dequeue('w', '{stuck}', 4);
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "429"}')
+    from (select s.attempt_id from stuck as s order by 1 limit 2) as two
+$$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'two may fail by themselves');
+select given($$
+    select forebay.observe_run(max(attempt_id), '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "500"}') from stuck
+$$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 0::bigint, 'while three launches fail nothing more is claimed');
+select results_eq(
+    $$ select e.reason, e.waiting_until, e.ahead, e.explanation
+    from forebay.explain_task((select max(t.task_id) from forebay.tasks as t where t.agent = 'stuck')) as e $$,
+    $$ values ('held_up', null::timestamptz, 2::bigint, 'Agent stuck starts no more while its launches fail, which worker w '
+        'tries again: launch failed with 429. 2 tasks are before it.') $$,
+    'and the tasks say so'
+);
+select is((select state from forebay.agent_status('{stuck}')), 'held_up', 'as the agent does');
+select given($$ select forebay.record_run(max(attempt_id), 'late') from stuck $$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'once a run has begun others are claimed');
+select given($$
+    select forebay.observe_run(max(attempt_id), '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "500"}')
+    from stuck where attempt_id not in (select a.attempt_id from forebay.task_attempts as a where a.run_id = 'late');
+$$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 0::bigint, 'until another one fails');
+select given($$ select forebay.register_agent('stuck', 'lakeflow', 8) $$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'nor while it has a job that nobody tried');
+select given($$ select forebay.register_agent('stuck', 'lakeflow', 7) $$);
+select at_time('2 hours 41 minutes');
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'nor once nobody tries any more');
+
 -- A look that failed says nothing: what was last seen holds.
 select given($$
     select forebay.register_agent('unseen', 'lakeflow', 7, p_timeout => '10 minutes', p_lease => '10 minutes');
@@ -380,25 +426,25 @@ select given($$
     select forebay.observe_run(attempt_id, '{"life_cycle_state": "RUNNING"}') from unseen where place = 2;
     select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "503"}') from unseen where place = 3
 $$);
-select at_time('2 hours 42 minutes');
+select at_time('2 hours 45 minutes');
 select results_eq(
     $$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED", "result_state": "503", "last_seen": 1}')
     from unseen order by place $$,
     array_fill('renew'::text, '{3}'),
     'a look that failed renews'
 );
-select at_time('2 hours 47 minutes');
+select at_time('2 hours 50 minutes');
 select given($$
     select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED", "result_state": "UNREACHABLE"}') from unseen
 $$);
 select results_eq(
     $$ select a.deadline_at, a.run_state -> 'last_seen' from forebay.task_attempts as a inner join unseen on a.attempt_id = unseen.attempt_id
     order by unseen.place $$,
-    $$ values (noon('2 hours 57 minutes'), '{"life_cycle_state": "QUEUED"}'::jsonb),
-    (noon('2 hours 48 minutes'), '{"life_cycle_state": "RUNNING"}'), (noon('2 hours 48 minutes'), null) $$,
+    $$ values (noon('3 hours'), '{"life_cycle_state": "QUEUED"}'::jsonb),
+    (noon('2 hours 51 minutes'), '{"life_cycle_state": "RUNNING"}'), (noon('2 hours 51 minutes'), null) $$,
     'what waited for room when it was last seen waits on; the time of what ran then, or was never seen, passes'
 );
-select at_time('2 hours 48 minutes');
+select at_time('2 hours 51 minutes');
 select results_eq(
     $$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED", "result_state": "503"}') from unseen order by place $$,
     array['renew', 'retry', 'retry'],
@@ -413,14 +459,14 @@ select is(
 select given($$
     select forebay.observe_run(attempt_id, '{"life_cycle_state": "TERMINATED", "result_state": "SUCCESS"}') from unseen where place = 1
 $$);
-select at_time('2 hours 48 minutes 20 s');
+select at_time('2 hours 51 minutes 20 s');
 select given($$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED"}') from unseen where place = 1 $$);
 select is(
     (select a.run_ended_at from forebay.task_attempts as a inner join unseen on a.attempt_id = unseen.attempt_id where unseen.place = 1),
-    noon('2 hours 48 minutes'),
+    noon('2 hours 51 minutes'),
     'a run that was seen to have ended has, whatever the next look says'
 );
-select at_time('2 hours 48 minutes 30 s');
+select at_time('2 hours 51 minutes 30 s');
 select is(
     (
         select forebay.observe_run(attempt_id, '{"life_cycle_state": "TERMINATED", "result_state": "SUCCESS"}')
@@ -432,17 +478,25 @@ select is(
     (select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED"}') from unseen where place = 1), 'none',
     'and then it is over'
 );
+
+-- What waits for the end of an earlier run.
 select given($$
-    select forebay.register_agent('hasty', 'lakeflow', 7, p_timeout => '5 seconds');
-    select forebay.enqueue('hasty', '{}');
-    create temporary table hasty on commit drop as select * from forebay.dequeue('w', '{hasty}');
-    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE"}') from hasty
+    select forebay.register_agent('anew', 'lakeflow', 7, p_timeout => '10 minutes');
+    select forebay.enqueue('anew', '{}') from generate_series(1, 4);
+    create temporary table anew on commit drop as select * from forebay.dequeue('w', '{anew}', 3)
+$$);
+select at_time('2 hours 52 minutes');
+select given($$
+    select forebay.observe_run(
+        attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE", "termination_code": "EARLIER_RUN"}'
+    ) from anew
 $$);
 select results_eq(
-    $$ select a.deadline_at from forebay.task_attempts as a inner join hasty using (attempt_id) $$,
-    array[noon('2 hours 49 minutes 30 s')],
-    'what cannot begin outlives the time until the next look, however short its own'
+    $$ select distinct a.deadline_at from forebay.task_attempts as a inner join anew on a.attempt_id = anew.attempt_id $$,
+    array[noon('3 hours 2 minutes')],
+    'is held up too'
 );
+select is((select count(*) from forebay.dequeue('v', '{anew}')), 1::bigint, 'and holds up no other of its agent');
 
 -- Errors.
 select throws_ok($$ select forebay.observe_run(101, null) $$, '22023', null, 'a run is given');
