@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(80);
+select plan(81);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -384,7 +384,8 @@ select results_eq(
 -- Of an agent of which three launches fail nothing more is claimed: its job takes no run.
 select given($$
     select forebay.register_agent('stuck', 'lakeflow', 7);
-    select forebay.enqueue('stuck', '{}') from generate_series(1, 8);
+    select forebay.enqueue('stuck', '{}') from generate_series(1, 7);
+    select forebay.enqueue('stuck', '{}', p_batch_id => forebay.open_batch('stuck', p_owner => 'owner'));
     create temporary table stuck on commit drop as select * from forebay.dequeue('w', '{stuck}', 4);
     select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "429"}')
     from (select s.attempt_id from stuck as s order by 1 limit 2) as two
@@ -402,6 +403,11 @@ select results_eq(
     'and the tasks say so'
 );
 select is((select state from forebay.agent_status('{stuck}')), 'held_up', 'as the agent does');
+select results_eq(
+    $$ select limited_by, time_left from forebay.batch_outlook((select max(b.batch_id) from forebay.batches as b), 'owner') $$,
+    $$ values ('Agent stuck starts no more while its launches fail.', null::interval) $$,
+    'and whoever waits for them hears that nobody knows when'
+);
 select given($$ select forebay.record_run(max(attempt_id), 'late') from stuck $$);
 select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'once a run has begun others are claimed');
 select given($$
