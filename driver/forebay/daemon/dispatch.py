@@ -64,9 +64,12 @@ class Dispatch:
         """Claim as many attempts as the launcher has slots for; return how many.
 
         Those of jobs that take no run use none: the database hands out a few of an agent's at most.
+        Nor do those that are held back, of as many as there are slots.
         """
-        used = sum(bool(run.run_id) or not self._is_away(run) for run in self._mine())
-        room = min(self._launcher.slots - used, LARGEST_CLAIM)
+        slots = self._launcher.slots
+        used = [run for run in self._mine() if run.run_id or not self._is_away(run)]
+        held_back = sum(run.is_held_back for run in used)
+        room = min(slots - len(used) + min(held_back, slots), LARGEST_CLAIM)
         if room <= 0:
             return 0
         claimed = self._claims.claim(
@@ -113,8 +116,8 @@ class Dispatch:
     def hold(self, away: LauncherAway) -> None:
         """See that no attempt suffers while the launcher is away.
 
-        One that may have a run is kept, and the database puts its deadline off; the others are
-        handed back.
+        One whose launch was tried is kept, and the database puts its deadline off; what was not is
+        handed back. What has a run is left alone.
         """
         for run in self._waiting():
             if run.is_tried:
@@ -143,21 +146,23 @@ class Dispatch:
         give_up_at = time.monotonic() + LONGEST_LAUNCHING
         is_any_left = False
         for run in runs:
-            failure = self._jobs.failure(run.attempt.job_id)
-            is_alone = self._jobs.is_left_alone(run.attempt.job_id)
             is_late = time.monotonic() > give_up_at
-            is_any_left |= is_late and not is_alone
-            if not run.lease.is_held:
-                self._let_go(run)
-            elif failure and (is_alone or is_late):
-                self._tell_again(run, failure)
-            elif is_late:
+            is_left_alone = self._jobs.is_left_alone(run.attempt.job_id)
+            is_any_left |= is_late and run.is_alone and not is_left_alone
+            if not self._may_be_launched(run, is_late or is_left_alone):
                 continue
-            elif not self._may_try(run):
+            if not self._may_try(run):
                 break
-            else:
-                self._launch(run)
+            self._launch(run)
         return is_any_left
+
+    def _may_be_launched(self, run: Run, is_too_late: bool) -> bool:
+        """Tell whether nothing stands against a launch, and see to what does."""
+        if not run.lease.is_held:
+            self._let_go(run)
+        elif is_too_late and run.is_alone:
+            self._tell_again(run)
+        return run.lease.is_held and run.is_alone and not is_too_late
 
     def _may_try(self, run: Run) -> bool:
         with self._lock:
@@ -187,9 +192,10 @@ class Dispatch:
             )
             self._record(run, run.run_id)
 
-    def _tell_again(self, run: Run, failure: LaunchFailed) -> None:
+    def _tell_again(self, run: Run) -> None:
         """Tell how other launches of the job failed, unless the database heard of it lately."""
-        if time.monotonic() >= run.told_at + TOLD_AGAIN:
+        failure = self._jobs.failure(run.attempt.job_id)
+        if failure and time.monotonic() >= run.told_at + TOLD_AGAIN:
             self._observe(run, failure)
 
     def _observe(self, run: Run, failure: LaunchFailed) -> None:

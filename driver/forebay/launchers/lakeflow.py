@@ -115,6 +115,8 @@ class LakeflowLauncher:
                 raise LaunchFailed(seen["message"], seen)
             self._reach(lambda: self._workspace().jobs.cancel_run(int(run_id)))
         except (BadRequest, NotFound) as error:
+            if not answers.is_answer(error):
+                raise
             log.info("run_not_cancelled", run_id=run_id, reason=answers.words(error))
 
     def states(self, runs: Mapping[str, int | None]) -> dict[str, Seen]:

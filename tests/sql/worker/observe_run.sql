@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(77);
+select plan(86);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -464,6 +464,89 @@ select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'no
 select given($$ select forebay.register_agent('stuck', 'lakeflow', 7) $$);
 select at_time('2 hours 41 minutes');
 select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'nor once nobody tries any more');
+
+-- A look that failed says nothing: what was last seen holds.
+select given($$
+    select forebay.register_agent('unseen', 'lakeflow', 7, p_timeout => '10 minutes', p_lease => '10 minutes');
+    select forebay.enqueue('unseen', '{}') from generate_series(1, 3);
+    create temporary table unseen on commit drop as
+    select row_number() over (order by attempt_id) as place, attempt_id from forebay.dequeue('w', '{unseen}', 3);
+    select forebay.record_run(attempt_id, 'unseen run ' || place) from unseen;
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "QUEUED", "message": "no room"}') from unseen where place = 1;
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "RUNNING"}') from unseen where place = 2;
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "503"}') from unseen where place = 3
+$$);
+select at_time('2 hours 45 minutes');
+select results_eq(
+    $$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED", "result_state": "503", "last_seen": 1}')
+    from unseen order by place $$,
+    array_fill('renew'::text, '{3}'),
+    'a look that failed renews'
+);
+select at_time('2 hours 50 minutes');
+select given($$
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED", "result_state": "UNREACHABLE"}') from unseen
+$$);
+select results_eq(
+    $$ select a.deadline_at, a.run_state -> 'last_seen' from forebay.task_attempts as a inner join unseen on a.attempt_id = unseen.attempt_id
+    order by unseen.place $$,
+    $$ values (noon('3 hours'), '{"life_cycle_state": "QUEUED"}'::jsonb),
+    (noon('2 hours 51 minutes'), '{"life_cycle_state": "RUNNING"}'), (noon('2 hours 51 minutes'), null) $$,
+    'what waited for room when it was last seen waits on; the time of what ran then, or was never seen, passes'
+);
+select at_time('2 hours 51 minutes');
+select results_eq(
+    $$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED", "result_state": "503"}') from unseen order by place $$,
+    array['renew', 'retry', 'retry'],
+    'until its deadline'
+);
+select given($$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "RUNNING"}') from unseen where place = 1 $$);
+select is(
+    (select a.run_state from forebay.task_attempts as a inner join unseen on a.attempt_id = unseen.attempt_id where unseen.place = 1),
+    '{"life_cycle_state": "RUNNING"}'::jsonb,
+    'a look that does not fail is all that counts'
+);
+select given($$
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "TERMINATED", "result_state": "SUCCESS"}') from unseen where place = 1
+$$);
+select at_time('2 hours 51 minutes 20 s');
+select given($$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED"}') from unseen where place = 1 $$);
+select is(
+    (select a.run_ended_at from forebay.task_attempts as a inner join unseen on a.attempt_id = unseen.attempt_id where unseen.place = 1),
+    noon('2 hours 51 minutes'),
+    'a run that was seen to have ended has, whatever the next look says'
+);
+select at_time('2 hours 51 minutes 30 s');
+select is(
+    (
+        select forebay.observe_run(attempt_id, '{"life_cycle_state": "TERMINATED", "result_state": "SUCCESS"}')
+        from unseen where place = 1
+    ),
+    'retry', 'so the report grace is counted from its end'
+);
+select is(
+    (select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED"}') from unseen where place = 1), 'none',
+    'and then it is over'
+);
+
+-- What waits for the end of an earlier run.
+select given($$
+    select forebay.register_agent('anew', 'lakeflow', 7, p_timeout => '10 minutes');
+    select forebay.enqueue('anew', '{}') from generate_series(1, 4);
+    create temporary table anew on commit drop as select * from forebay.dequeue('w', '{anew}', 3)
+$$);
+select at_time('2 hours 52 minutes');
+select given($$
+    select forebay.observe_run(
+        attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE", "termination_code": "EARLIER_RUN"}'
+    ) from anew
+$$);
+select results_eq(
+    $$ select distinct a.deadline_at from forebay.task_attempts as a inner join anew on a.attempt_id = anew.attempt_id $$,
+    array[noon('3 hours 2 minutes')],
+    'is held up too'
+);
+select is((select count(*) from forebay.dequeue('v', '{anew}')), 1::bigint, 'and holds up no other of its agent');
 
 -- Errors.
 select throws_ok($$ select forebay.observe_run(101, null) $$, '22023', null, 'a run is given');
