@@ -99,6 +99,7 @@
 --   new     functions/internal/_expiry_error.sql
 --   new     functions/internal/_explain_running.sql
 --   new     functions/internal/_explain_waiting.sql
+--   new     functions/internal/_failing_launches.sql
 --   new     functions/internal/_fair_order.sql
 --   new     functions/internal/_finished_per_minute.sql
 --   new     functions/internal/_first_call.sql
@@ -128,6 +129,7 @@
 --   new     functions/internal/_has_in_flight.sql
 --   new     functions/internal/_has_waiting.sql
 --   new     functions/internal/_held_up_deadline.sql
+--   new     functions/internal/_held_up_words.sql
 --   new     functions/internal/_here.sql
 --   new     functions/internal/_hindrance.sql
 --   new     functions/internal/_hindrance_words.sql
@@ -142,6 +144,7 @@
 --   new     functions/internal/_is_current.sql
 --   new     functions/internal/_is_expired.sql
 --   new     functions/internal/_is_external.sql
+--   new     functions/internal/_is_held_up.sql
 --   new     functions/internal/_is_here.sql
 --   new     functions/internal/_is_limited.sql
 --   new     functions/internal/_is_person.sql
@@ -164,6 +167,7 @@
 --   new     functions/internal/_known_usd.sql
 --   new     functions/internal/_last_minute.sql
 --   new     functions/internal/_last_refusal.sql
+--   new     functions/internal/_last_seen.sql
 --   new     functions/internal/_launcher_faults.sql
 --   new     functions/internal/_launcher_words.sql
 --   new     functions/internal/_learned.sql
@@ -3267,8 +3271,8 @@ create or replace function forebay._agent_state(p_agent forebay.agents, p_now ti
 as $function$
 -- In one word, whether the agent admits, as reason; and what the first task that does not fit lacks.
 --
--- The word is closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open. The agent is the one that
--- _get_effective gives.
+-- The word is closed, paused, held_up, full, out_of_requests, out_of_tokens, quota, spend_cap or open. The agent is the one
+-- that _get_effective gives.
 declare
     v_fit forebay.fit;
 begin
@@ -3276,6 +3280,8 @@ begin
         v_fit.reason := 'closed';
     elsif p_agent.paused_until > p_now then
         v_fit.reason := 'paused';
+    elsif forebay._is_held_up(p_agent, p_now) then
+        v_fit.reason := 'held_up';
     elsif forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks) >= p_agent.max_concurrent_tasks then
         v_fit.reason := 'full';
     elsif forebay._room(p_agent, p_now) = 0 then
@@ -3293,7 +3299,7 @@ $function$;
 comment on function forebay._agent_state is
 'In one word, whether the agent admits, as reason; and what the first task that does not fit lacks.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_agent_state.sql', 'repeatable', 'f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_agent_state.sql', 'repeatable', 'adc1cc3c0e899b9b9ccfb20efc6d28775ca2e0ecda707f35a0cc65b75b20bc88', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3372,26 +3378,34 @@ create or replace function forebay._ask_stop(p_attempt_ids bigint[], p_now times
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- Note that the runs of these attempts, which the caller holds, are asked to end now, and hand them out.
+-- Hand out the runs of these attempts, and note that they are asked to end now, unless somebody else holds the attempt.
 --
 -- Returns  one row a run, by attempt
 -- Writes   forebay.task_attempts.stop_asked_at
-with asked as (
+-- Locks    the attempts, skipping what somebody else holds
+with free as (
+    select a.attempt_id
+    from forebay.task_attempts as a
+    where a.attempt_id = any(p_attempt_ids)
+    order by a.attempt_id
+    for no key update skip locked
+), noted as (
     update forebay.task_attempts as a
     set stop_asked_at = p_now
-    where a.attempt_id = any(p_attempt_ids)
-    returning a.*
+    from free
+    where a.attempt_id = free.attempt_id
 )
 select a.attempt_id, a.task_id, a.agent, a.launcher, coalesce(a.job_id, g.job_id), a.run_id, a.launch_token
-from asked as a
+from forebay.task_attempts as a
 inner join forebay.agents as g on g.agent = a.agent
+where a.attempt_id = any(p_attempt_ids)
 order by a.attempt_id;
 $function$;
 
 comment on function forebay._ask_stop is
-'Note that the runs of these attempts, which the caller holds, are asked to end now, and hand them out.';
+'Hand out the runs of these attempts, and note that they are asked to end now, unless somebody else holds the attempt.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_ask_stop.sql', 'repeatable', '35e9a415f3f96dda7b6b933ce12bcf3ed03f249ebb0481c33a04d78b5854c530', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_ask_stop.sql', 'repeatable', '37c6153641249546aee2df0209b9927d79aceb04a3dfff4d5e2ea79fd0eb31ca', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4282,7 +4296,7 @@ begin
             and (a.paused_until is null or a.paused_until <= v_now)
     loop
         v_agent := forebay._get_effective(agent, v_now);
-        continue when v_agent.paused_until > v_now;
+        continue when v_agent.paused_until > v_now or forebay._is_held_up(v_agent, v_now);
         v_room := forebay._room(v_agent, v_now);
         v_head := (case when v_room > 0 then forebay._pick(v_agent, 1, null, v_now, false) end)[1];
         if v_head.task_id is not null then
@@ -4305,7 +4319,7 @@ $function$;
 
 comment on function forebay._candidates is 'The agents that could start a task now, each with the priority of the best that waits: a look without any lock.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_candidates.sql', 'repeatable', 'cfb19ad2469bf976b77723205f12fe34a85c9dcc85268b8ef258ad625bca4350', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_candidates.sql', 'repeatable', '71d6eba7c8405750f8e61294f50fe8c13a997a7706c6c6aab9031025941320e6', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -4564,7 +4578,7 @@ declare
     v_customers text[];
     v_line      forebay.lined_up[];
 begin
-    if p_agent.paused_until > v_now then
+    if p_agent.paused_until > v_now or forebay._is_held_up(p_agent, v_now) then
         return;
     end if;
     if forebay._has_customer_caps() then
@@ -4593,7 +4607,7 @@ $function$;
 
 comment on function forebay._claim is 'Admit up to p_limit of the agent''s tasks of priority p_floor and more (null: any); the caller holds the agent''s lock.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_claim.sql', 'repeatable', 'f2ea7679666c0f0e9ec0dbc9eed23ea7cefec748e682164e1749c58bfdbdfa85', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_claim.sql', 'repeatable', '8f464a93b9d381a44180fbcb0ec8084f311167382b0e769abf6bb40d2701b9c5', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6202,7 +6216,7 @@ declare
     v_answer forebay.task_explanation;
 begin
     v_answer := forebay._waiting_reason(p_task, v_now);
-    if v_answer.reason not in ('not_open', 'closed', 'behind_others', 'unreachable', 'ready')
+    if v_answer.reason not in ('not_open', 'closed', 'held_up', 'behind_others', 'unreachable', 'ready')
         and (v_answer.ahead < 100 or p_task.available_at > v_now or v_answer.reason = 'spend_cap') then
         v_answer.waiting_until := forebay._starts_at(p_task, v_now);
     end if;
@@ -6213,7 +6227,33 @@ $function$;
 
 comment on function forebay._explain_waiting is 'Say what keeps an enqueued task from starting, and the earliest moment at which it will start if nothing else changes.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_explain_waiting.sql', 'repeatable', '5b2f3fe74ed7074c2e7bf7edbe778f75b734749942cf62e0a57bb4d95568e9a6', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_explain_waiting.sql', 'repeatable', 'ac59a94451769ae4e6a23b81d81b1de943c391914b88414ebe8235e4f33ec429', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_failing_launches.sql
+create or replace function forebay._failing_launches(p_agent forebay.agents, p_at timestamptz)
+    returns setof forebay.task_attempts
+    language sql
+    stable
+    security invoker
+as $function$
+-- The attempts of the agent's job that wait for a run at p_at, as their launches have failed and are tried again.
+--
+-- One whose lease is over is tried by nobody; one of a job that the agent had before says nothing of the one that it has,
+-- nor does one that waits for an earlier run's end.
+select a.*
+from forebay.task_attempts as a
+where a.agent = p_agent.agent and a.finished_at is null and a.run_id is null
+    and a.run_state ->> 'life_cycle_state' = 'LAUNCH_FAILED' and a.run_state ->> 'termination_code' is distinct from 'EARLIER_RUN'
+    and a.lease_expires_at > p_at and a.job_id is not distinct from p_agent.job_id;
+$function$;
+
+comment on function forebay._failing_launches is
+'The attempts of the agent''s job that wait for a run at p_at, as their launches have failed and are tried again.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_failing_launches.sql', 'repeatable', '03b27e945c7dd0b21948a5abe02a4d4fcbe9da97b895839a3fbac5c96a2f5745', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7199,7 +7239,7 @@ create or replace function forebay._halt(
 as $function$
 -- What keeps everything of an agent from starting, as its task in line meets it, in words, and for how long it will.
 --
--- The words are for whoever submitted the task: why the agent is paused is not among them.
+-- The words are for whoever submitted the task: why the agent is paused, or its launches fail, is not among them.
 --
 -- Returns  words are null where nothing does, or p_task is null; lasts is null where nobody can say
 declare
@@ -7209,7 +7249,7 @@ begin
         return;
     end if;
     v_why := forebay._waiting_reason(p_task, p_now);
-    if v_why.reason in ('not_open', 'closed', 'paused', 'spend_cap') then
+    if v_why.reason in ('not_open', 'closed', 'paused', 'held_up', 'spend_cap') then
         v_why.waiting_until := case v_why.reason
             when 'paused' then nullif(p_agent.paused_until, 'infinity')
             when 'spend_cap' then forebay._starts_at(p_task, p_now)
@@ -7217,6 +7257,7 @@ begin
         v_why.ahead := null;
         words := case v_why.reason
             when 'paused' then forebay._pause_words(p_agent, p_now) || '.'
+            when 'held_up' then format('Agent %s starts no more while its launches fail.', p_agent.agent)
             else forebay._waiting_words(v_why, p_task, p_now)
         end;
         lasts := v_why.waiting_until - p_now;
@@ -7226,7 +7267,7 @@ $function$;
 
 comment on function forebay._halt is 'What keeps everything of an agent from starting, as its task in line meets it, in words, and for how long it will.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_halt.sql', 'repeatable', 'fd9c2fcaa3c935868e70589150169c32efd2e1dcf02fbd8148e3f755ee9c6685', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_halt.sql', 'repeatable', 'b8e8988e146805d016381c9867ecdcb1714ac578aabe74fe8b85531dfbfbfd9d', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7341,6 +7382,31 @@ comment on function forebay._held_up_deadline is
 'The deadline of an attempt that cannot begin now: its whole timeout is still to come, but nothing waits for ever.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_held_up_deadline.sql', 'repeatable', '52c7c55434069c276ec178bbecb57927d02640630036fdefd77a63aeb8f16f71', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_held_up_words.sql
+create or replace function forebay._held_up_words(p_agent forebay.agents, p_now timestamptz)
+    returns text
+    language sql
+    stable
+    security invoker
+as $function$
+-- Why an agent that is held up starts nothing, as a sentence: what became of its longest failing launch.
+select format(
+    'Agent %s starts no more while its launches fail, which worker %s tries again: %s.',
+    p_agent.agent, a.worker, rtrim(forebay._run_words(a.run_state), '. ')
+)
+from forebay._failing_launches(p_agent, p_now) as a
+order by a.attempt_id
+limit 1;
+$function$;
+
+comment on function forebay._held_up_words is
+'Why an agent that is held up starts nothing, as a sentence: what became of its longest failing launch.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_held_up_words.sql', 'repeatable', 'ddfa51b4a2140805901dc2df53c18517dc08761126767258fe36bddb4d8ad003', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7792,6 +7858,32 @@ $function$;
 comment on function forebay._is_external is 'Whether the launcher''s runs live on outside the driver, so that another driver can adopt them.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_is_external.sql', 'repeatable', '5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_is_held_up.sql
+create or replace function forebay._is_held_up(p_agent forebay.agents, p_at timestamptz)
+    returns boolean
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Whether the agent's job takes no run: three of its launches fail and are tried again. What is claimed would wait with them.
+--
+-- One or two may fail for a reason of their own, and others pass them.
+begin
+    return forebay._is_external(p_agent.launcher) and (
+        select count(*) = 3 from (select from forebay._failing_launches(p_agent, p_at) limit 3) as failing
+    );
+end;
+$function$;
+
+comment on function forebay._is_held_up is
+'Whether the agent''s job takes no run: three of its launches fail and are tried again. What is claimed would wait with them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_held_up.sql', 'repeatable', '32fef88e9b1a2ac32b7917d0df5f865609c25ebeab3117c96b6002ced5ddf294', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8404,6 +8496,35 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_last_seen.sql
+create or replace function forebay._last_seen(p_before jsonb, p_run jsonb)
+    returns jsonb
+    language sql
+    immutable
+    security invoker
+as $function$
+-- The words for what a look before one that failed saw of a run; null if p_run is no such look, or there was none before.
+--
+-- p_before is the run_state of its attempt until now.
+select case
+    when p_run ->> 'life_cycle_state' <> 'POLL_FAILED' or p_before ->> 'life_cycle_state' = 'LAUNCH_FAILED' then null
+    when p_before ->> 'life_cycle_state' = 'POLL_FAILED' then p_before -> 'last_seen'
+    else (
+        select jsonb_object_agg(said.word, p_before -> said.word)
+        from unnest(array['life_cycle_state', 'result_state', 'termination_code']) as said (word)
+        where p_before ? said.word
+    )
+end;
+$function$;
+
+comment on function forebay._last_seen is
+'The words for what a look before one that failed saw of a run; null if p_run is no such look, or there was none before.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_last_seen.sql', 'repeatable', '9cbcfbddcb897d281d700b802121e93cfd27a56bd4261d9fd7ad71762d791cc2', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_launcher_faults.sql
 create or replace function forebay._launcher_faults(p_worker text, p_now timestamptz)
     returns jsonb
@@ -8560,7 +8681,7 @@ begin
         cross join lateral forebay._get_effective(a.agent, p_now) as e
         where a.agent <> p_agent.agent and a.quotas && p_agent.quotas
     loop
-        continue when v_other.paused_until > p_now or forebay._room(v_other, p_now) = 0;
+        continue when v_other.paused_until > p_now or forebay._is_held_up(v_other, p_now) or forebay._room(v_other, p_now) = 0;
         v_first := (forebay._line(v_other, 1, null, p_now, false))[1];
         v_late := v_first.waited - v_other.reserve_after;
         if v_late >= interval '0' and v_late > v_own and v_late < interval '10 minutes'
@@ -8577,7 +8698,7 @@ $function$;
 
 comment on function forebay._leave_room is 'What the rooms of the agent''s quotas are without what the first tasks of other agents'' lines hold there.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_leave_room.sql', 'repeatable', '6e012fbbc5b7f61daa339c8fff0ae02cf672aff91a5ca0d0b67ffc3bba43551d', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_leave_room.sql', 'repeatable', '0fefb29ab6e6ba76ee21f9f5e4785f31b7c5b0386cb4cf9480822a3b5c474b10', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9729,7 +9850,7 @@ declare
     v_limit   integer;
     v_learned forebay.learned;
 begin
-    if p_task.available_at > p_at or v_agent.paused_until > p_at or v_room = 0 then
+    if p_task.available_at > p_at or v_agent.paused_until > p_at or v_room = 0 or forebay._is_held_up(v_agent, p_at) then
         return false;
     elsif p_is_alone then
         v_learned := forebay._learned(v_agent.agent);
@@ -9744,7 +9865,7 @@ $function$;
 
 comment on function forebay._may_start is 'Whether a dequeue at p_at would take the enqueued task if nothing changed before: it asks what dequeue asks.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_may_start.sql', 'repeatable', '2adc917a4b97ef6c2e3f4df1fe734d64a0e78e10bf60a312987188c20a74c9ec', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_may_start.sql', 'repeatable', '8b980448a091d1d671e43a9ce119c26f8318d8eed66797486c26ec89d40cfcde', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15117,7 +15238,7 @@ begin
     v_found.reason := (forebay._agent_state(v_agent, p_now)).reason;
     if not forebay._may_dispatch() then
         v_found.reason := 'not_open';
-    elsif v_found.reason not in ('closed', 'paused') and p_task.available_at > p_now then
+    elsif v_found.reason not in ('closed', 'paused', 'held_up') and p_task.available_at > p_now then
         v_found.reason := case when p_task.deferral_count > 0 then 'deferred' else 'delayed' end;
     elsif v_found.reason = 'full' then
         v_found := forebay._told((
@@ -15129,10 +15250,10 @@ begin
             null, 'out_of_requests', p_task.task_id, v_agent.agent, 'claims', 1, (forebay._levels(v_agent, p_now)).requests,
             v_agent.max_rpm, interval '1 minute'
         )::forebay.fit, p_task);
-    elsif v_found.reason not in ('closed', 'paused') then
+    elsif v_found.reason not in ('closed', 'paused', 'held_up') then
         v_found := forebay._place_in_line(p_task, v_agent, p_now);
     end if;
-    if v_found.reason in ('ready', 'behind_others') and forebay._launcher_words(v_agent.launcher, p_now) is not null then
+    if v_found.reason in ('held_up', 'ready', 'behind_others') and forebay._launcher_words(v_agent.launcher, p_now) is not null then
         v_found.reason := 'unreachable';
     end if;
     if v_found.reason not in ('delayed', 'deferred') then
@@ -15144,7 +15265,7 @@ $function$;
 
 comment on function forebay._waiting_reason is 'The first rule that keeps an enqueued task from starting: one of all its agent''s tasks, or of its place in line.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_waiting_reason.sql', 'repeatable', 'a9c198bff5935a77a96ec7a6dcd00dccab6c45f171d10144e61830e4e41a33c5', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_waiting_reason.sql', 'repeatable', 'e92f27ba4125220ee420443c92656acbb29243e453a11fed4553299f64832d4c', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15170,6 +15291,7 @@ begin
         when 'not_open' then 'This database is a branch or a restored copy, and no operator has opened it.'
         when 'closed' then format('A limit of agent %s is 0, which admits nothing.', v_agent.agent)
         when 'paused' then concat(forebay._pause_words(v_agent, p_now), ': ' || v_agent.pause_reason, '.')
+        when 'held_up' then forebay._held_up_words(v_agent, p_now)
         when 'delayed' then format(
             'It is not due before %s%s.', forebay._moment_words(p_task.available_at, p_now),
             ': its last attempt ended with "' || (
@@ -15207,7 +15329,7 @@ $function$;
 comment on function forebay._waiting_words is
 'The sentences for a reason to wait: the rule with its numbers, when room is expected, and how many tasks come before.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_waiting_words.sql', 'repeatable', 'abdc1558eeaa15537b527bebabf0fb92dff772b48d258b7fd87b3abdf19041d3', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_waiting_words.sql', 'repeatable', '9a8454ccc60761fed188eeebfb60129d6c78e76483a58e305889bb17ef19e24b', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16452,7 +16574,8 @@ as $function$
 -- renews, until the attempt's deadline. A run that ended waits the report grace for its report, counted from when it was
 -- first seen ended. A launch that failed is told in the same way (LAUNCH_FAILED), and a look at a run that did (POLL_FAILED):
 -- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. While nothing can begin, or
--- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. What an ended attempt's run
+-- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. A look that failed says
+-- nothing about the run: what was last seen of it is kept beside it, as last_seen, and goes on to hold it up. What an ended attempt's run
 -- says pauses no agent; one may be paused while the run goes on: its lease is renewed.
 --
 -- Returns    renew, requeue, retry, fail or pause_agent: what was done; none when the attempt had ended before
@@ -16468,6 +16591,7 @@ declare
     v_held    forebay.held_attempt;
     v_agent   forebay.agents;
     v_limits  forebay.installation := forebay._limits();
+    v_last    jsonb;
     v_now     timestamptz;
 begin
     if p_run is null or jsonb_typeof(p_run) <> 'object' then
@@ -16488,10 +16612,14 @@ begin
 
     v_held := forebay._lock_attempt(p_attempt_id);
     v_attempt := v_held.attempt;
+    v_last := forebay._last_seen(v_attempt.run_state, p_run);
+    if v_last is not null then
+        v_outcome.is_held_up := (forebay._run_outcome(v_attempt.launcher, v_last)).is_held_up;
+    end if;
     v_now := forebay._now();
     update forebay.task_attempts as a
-    set run_state = p_run,
-        run_ended_at = case when v_outcome.is_ended then coalesce(a.run_ended_at, v_now) end,
+    set run_state = p_run - 'last_seen' || jsonb_strip_nulls(jsonb_build_object('last_seen', v_last)),
+        run_ended_at = case when v_outcome.is_ended then coalesce(a.run_ended_at, v_now) when v_last is not null then a.run_ended_at end,
         is_stop_pending = a.is_stop_pending and not v_outcome.is_ended,
         deadline_at = case
             when v_outcome.is_held_up and a.finished_at is null and a.deadline_at > v_now
@@ -16521,7 +16649,7 @@ $function$;
 
 comment on function forebay.observe_run is 'Take in what the launcher saw of an attempt''s run, and let the table run_outcomes say what follows.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/observe_run.sql', 'repeatable', '6a9564c54a27894810b40a92c58f98669e4b2284aca58aa5493d41d3b541cf61', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/observe_run.sql', 'repeatable', 'ad7a987cced1d844720dbf27692c705ed298b4da9be6cdf9e148b8e9123b11c4', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16763,7 +16891,7 @@ as $function$
 --
 -- Returns    one row a run, by attempt; run_id null: not recorded
 -- Writes     forebay.task_attempts.stop_asked_at
--- Locks      the earlier attempts, by id
+-- Locks      the earlier attempts, skipping what somebody else holds, which is named too
 -- Errors     22023  p_worker is no name, or p_attempt_ids is null
 -- Called by  forebay_worker
 declare
@@ -16775,16 +16903,12 @@ begin
     if not forebay._may_dispatch() then
         return;
     end if;
-    select array_agg(former.attempt_id) into v_attempts from (
-        select a.attempt_id
-        from forebay.task_attempts as n
-        inner join forebay.task_attempts as a on a.task_id = n.task_id and a.attempt_no < n.attempt_no
-        where n.attempt_id = any(v_ids) and a.is_stop_pending and forebay._is_external(a.launcher)
-            and coalesce(a.place = v_places ->> a.launcher, true)
-            and (a.run_id is not null or a.job_id is not null)
-        order by a.attempt_id
-        for no key update of a
-    ) as former;
+    select array_agg(a.attempt_id) into v_attempts
+    from forebay.task_attempts as n
+    inner join forebay.task_attempts as a on a.task_id = n.task_id and a.attempt_no < n.attempt_no
+    where n.attempt_id = any(v_ids) and a.is_stop_pending and forebay._is_external(a.launcher)
+        and coalesce(a.place = v_places ->> a.launcher, true)
+        and (a.run_id is not null or a.job_id is not null);
     return query select * from forebay._ask_stop(v_attempts, forebay._now());
 end;
 $function$;
@@ -16792,7 +16916,7 @@ $function$;
 comment on function forebay.runs_before is
 'List the runs of earlier attempts of the same tasks that were not seen to end yet: to be cancelled before a new launch.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/runs_before.sql', 'repeatable', 'a688e57a96bc2541fe1579321e1612d422728ed16981c2374b97c9913f404009', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/runs_before.sql', 'repeatable', '97702a4ece93b5fd051521b0cb93378e1d6d928691c3777293a293c03195caea', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -18306,8 +18430,9 @@ as $function$
 -- The numbers are those that dequeue decides by. Levels and bursts are those of the effective limits. quotas holds what
 -- quota_status says of each, the period in seconds.
 --
--- Returns    one row an agent, by name; state is closed (a limit is 0), paused, full, out_of_requests, out_of_tokens, quota,
---            spend_cap (by which the first that waits and does not fit is held up: hindrance says it in words) or open
+-- Returns    one row an agent, by name; state is closed (a limit is 0), paused, held_up (its launches fail), full, out_of_requests,
+--            out_of_tokens, quota, spend_cap (by which the first that waits and does not fit is held up: hindrance says it in
+--            words) or open
 -- Errors     QF301  no such agent
 -- Called by  forebay_viewer
 declare
@@ -18358,7 +18483,7 @@ $function$;
 comment on function forebay.agent_status is
 'Each agent as it stands now: what waits and runs, its limits and how much of them is left, what it has learned and spent.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/agent_status.sql', 'repeatable', '4b37851aff4056bdcf07032ba217837b185096f1e337ac7661c88c4d7797813f', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/agent_status.sql', 'repeatable', '095df209d0c7fb7943cd4b8a30f35603322149684d0ee64d3987c233b2166426', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -18780,9 +18905,10 @@ as $function$
 -- waiting_until is the first moment at which a dequeue takes the task if nothing else changes, to the microsecond: what
 -- dequeue asks is asked for later moments. Null: others have to start or end before, or nothing is known to end the wait.
 --
--- Returns    one row; reason is not_open, closed, paused, delayed, deferred (refused by a provider), full, out_of_requests,
---            out_of_tokens, quota, spend_cap, reserved (for a task that nobody passes), unreachable (what runs it), behind_others
---            or ready while it waits, lease_expired, unlaunched or running while it is processing, else its status
+-- Returns    one row; reason is not_open, closed, paused, held_up (its agent's launches fail), delayed, deferred (refused by a
+--            provider), full, out_of_requests, out_of_tokens, quota, spend_cap, reserved (for a task that nobody passes),
+--            unreachable (what runs it), behind_others or ready while it waits, lease_expired, unlaunched or running while
+--            it is processing, else its status
 -- Errors     22023  p_task_id is null
 --            QF303  no such task
 -- Called by  forebay_viewer
@@ -18810,7 +18936,7 @@ $function$;
 
 comment on function forebay.explain_task is 'Say why a task waits and until when, or what became of it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/explain_task.sql', 'repeatable', '38262c46d8d3b55823c709cf408e7be9a7a4c85e443f20c6756dc028cb3bd5d4', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/explain_task.sql', 'repeatable', 'd00eae68b1770ff568a150b7c1f483e78daead66811a8ab1957106a7a04e5385', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
