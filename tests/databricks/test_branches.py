@@ -170,7 +170,8 @@ def test_a_branch_that_cannot_be_masked_is_deleted(
         (["a/../production"], "no name"),
         (["x" * 56], "no name"),
         (["--ttl", "31d", "fix"], "30 days"),
-        (["--ttl", "0", "fix"], "30 days"),
+        (["--ttl", "0", "fix"], "a second at least"),
+        (["--ttl", "0.5s", "fix"], "a second at least"),
     ],
 )
 def test_what_lakebase_cannot_have_is_refused(
