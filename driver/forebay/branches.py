@@ -35,10 +35,8 @@ where c.relkind in ('r', 'p', 'm') and n.nspname !~ '^(pg_.*|information_schema|
 order by 1
 """
 
-OTHER_DATABASES = """
-select datname::text from pg_database
-where datallowconn and not datistemplate and datname <> current_database()
-order by 1
+DATABASES = """
+select datname::text from pg_database where datallowconn and not datistemplate order by 1
 """
 
 HAS_FOREBAY = "select to_regnamespace('forebay') is not null"
@@ -287,7 +285,8 @@ def _refuse_others(conn: psycopg.Connection[Any], url: str, note: Note) -> None:
     given = _database(url).parameters()
     others = {
         name: _other({**given, "dbname": name})
-        for (name,) in conn.execute(OTHER_DATABASES).fetchall()
+        for (name,) in conn.execute(DATABASES).fetchall()
+        if name != conn.info.dbname
     }
     if open_ones := [name for name, word in others.items() if word == "open"]:
         raise BranchError(

@@ -30,7 +30,7 @@ class Branches(Area):
     """POST and DELETE of branches, beside a `Postgres` area; use it as a context.
 
     `gateway` is that of the source, whose databases `dbnames` are what is cloned. Tests may have
-    branches come without an endpoint, and operations fail with a message.
+    branches come without an endpoint, or with a wrong host, and operations fail with a message.
     """
 
     postgres: Postgres
@@ -38,6 +38,7 @@ class Branches(Area):
     execute: Execute
     dbnames: list[str]
     has_endpoints: bool = True
+    wrong_host: str | None = None
     failure: str | None = None
     clones: dict[str, dict[str, str]] = field(default_factory=dict)
     gateways: dict[str, Gateway] = field(default_factory=dict)
@@ -76,7 +77,9 @@ class Branches(Area):
         self.postgres.add_branch(project, branch_id, source=source)
         self.postgres.things[name]["spec"] = spec
         endpoint = f"{name}/endpoints/primary"
-        self.postgres.things[endpoint]["status"]["hosts"] = {"host": self.gateways[name].host}
+        self.postgres.things[endpoint]["status"]["hosts"] = {
+            "host": self.wrong_host or self.gateways[name].host
+        }
         if not self.has_endpoints:
             self.postgres.remove(endpoint)
         return self.postgres.operation(name, self.postgres.things[name])
