@@ -48,7 +48,7 @@ Note = Callable[[str], None]
 class Branch:
     """A branch as it was found; `url` connects to it, without a password.
 
-    unfinished: not all masked; unknown: it cannot be asked, and `said` is why.
+    unfinished: not all masked and vacuumed; unknown: it cannot be asked, and `said` is why.
     """
 
     name: str
@@ -292,7 +292,8 @@ def _refuse_others(conn: psycopg.Connection[Any], url: str, note: Note) -> None:
         raise BranchError(
             f"The branch would have the database {', '.join(open_ones)} too, with a Forebay that"
             " does not know there that it is a copy, and would start tasks. First call"
-            " forebay.prepare_branch('-') in it, over its lakebase: URL, as its owner."
+            " forebay.prepare_branch('-') and forebay.branch_copied('-') in it, over its"
+            " lakebase: URL, as its owner."
         )
     if there := [name for name, word in others.items() if word == "there"]:
         note(f"not masked, and so as they were: the databases {', '.join(there)}")

@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from forebay.calls import upkeep
 from forebay.copies import Copy
 from forebay.databricks.lakebase import is_lakebase
-from forebay.errors import BranchError, ForebayError
+from forebay.errors import BranchError, ConnectError, ForebayError
 from forebay.logs import first_line
 from forebay.pool import Database
 
@@ -73,6 +73,8 @@ class Clones:
         copy = Copy(name, identity=str(secrets.choice(range(*OIDS))))
         try:
             self._make(copy)
+        except ConnectError:  # nothing was begun
+            raise
         except BaseException as error:
             self._take_back(copy, error)
             raise

@@ -230,6 +230,7 @@ def test_another_forebay_that_would_start_tasks_in_the_branch_is_refused(
     url = with_dbname(project.lake.url, other_database)
     with Database(url, role="owner").connect() as conn:
         upkeep.prepare_branch(conn, name="-")
+        upkeep.branch_copied(conn, name="-")
     branch = branches.create("fix", note=said.append)
     assert f"not masked, and so as they were: the databases {other_database}" in said
     with Database(with_dbname(branch.url, other_database)).connect() as conn:
