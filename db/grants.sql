@@ -60,7 +60,8 @@ forebay.begin_bill, forebay.runs_to_bill, forebay.record_bill, forebay.end_bill,
 forebay.attempts_to_trace, forebay.record_traces,
 forebay.uploads_to_clean, forebay.uploads_cleaned,
 forebay.collect_announcements, forebay.announcement_sent,
-forebay.prepare_branch, forebay.begin_branch, forebay.branch_state, forebay.mask_data,
+forebay.prepare_branch, forebay.branch_copied, forebay.begin_branch, forebay.branch_state, forebay.mask_data,
+forebay.finish_branch,
 forebay.list_clones, forebay.was_prepared
 to forebay_upkeep;
 

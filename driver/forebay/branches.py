@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -20,8 +20,10 @@ from forebay.calls import operator, upkeep
 from forebay.connecting import RETRY_EVERY
 from forebay.copies import Copies, Copy, copies_of
 from forebay.errors import BranchError, ConnectError, ForebayError, NotABranchError
+from forebay.logs import first_line
 from forebay.pool import Database
 from forebay.rows import BranchState, BranchWord
+from forebay.schema import SchemaError
 
 OWNER = "owner"
 FIRST_SECONDS = 180
@@ -33,6 +35,12 @@ where c.relkind in ('r', 'p', 'm') and n.nspname !~ '^(pg_.*|information_schema|
 order by 1
 """
 
+DATABASES = """
+select datname::text from pg_database where datallowconn and not datistemplate order by 1
+"""
+
+HAS_FOREBAY = "select to_regnamespace('forebay') is not null"
+
 Note = Callable[[str], None]
 
 
@@ -40,7 +48,7 @@ Note = Callable[[str], None]
 class Branch:
     """A branch as it was found; `url` connects to it, without a password.
 
-    unfinished: not all masked; unknown: it cannot be asked, and `said` is why.
+    unfinished: not all masked and vacuumed; unknown: it cannot be asked, and `said` is why.
     """
 
     name: str
@@ -83,11 +91,20 @@ class Branches:
                 raise _taken(name)
             upkeep.prepare_branch(conn, name=name, actor=actor)
         note("copying the database")
-        copy = self._copies.make(name, life)
         try:
-            with _connection(self._copies.url(name), FIRST_SECONDS) as conn:
+            copy = self._copies.make(name, life)
+        except BaseException:
+            with suppress(ForebayError, psycopg.Error):
+                self._end_wait(name)
+            raise
+        try:
+            self._end_wait(name)
+            url = self._copies.url(name)
+            with _connection(url, FIRST_SECONDS) as conn:
                 _begin(conn, name, actor)
                 copy = replace(copy, is_ours=True)
+                if self._copies.brings_others:
+                    _refuse_others(conn, url, note)
                 state = _finish(conn, self._copies.cleaning, note)
             return self._as_branch(name, state)
         except _BegunByAnotherError:
@@ -95,14 +112,19 @@ class Branches:
         except BaseException as error:
             self._take_back(copy, error)
             if isinstance(error, psycopg.OperationalError):
-                raise BranchError(f"The branch {name!r} was not made: {_first(error)}") from error
+                raise BranchError(
+                    f"The branch {name!r} was not made: {first_line(error)}"
+                ) from error
             raise
 
     def all(self) -> list[Branch]:
         """Return all branches by name. Each is connected to, which wakes one of Lakebase."""
         with _connection(self._url) as conn:
-            copies = sorted(self._copies.found(conn), key=attrgetter("name"))
-            found = [self._look(copy, conn) for copy in copies]
+            return self._all(conn)
+
+    def _all(self, source: psycopg.Connection[Any]) -> list[Branch]:
+        copies = sorted(self._copies.found(source), key=attrgetter("name"))
+        found = [self._look(copy, source) for copy in copies]
         return [branch for branch in found if branch]
 
     def get(self, name: str) -> Branch:
@@ -127,9 +149,15 @@ class Branches:
                 f"The branch {name!r} is not finished: not everything in it is masked. Delete it,"
                 " and create it anew."
             )
-        with _connection(self._copies.url(name)) as conn:
-            operator.open_installation(conn, reason=reason, actor=actor)
-            return self._as_branch(name, upkeep.branch_state(conn))
+        try:
+            with _connection(self._copies.url(name)) as conn:
+                operator.open_installation(conn, reason=reason, actor=actor)
+                return self._as_branch(name, upkeep.branch_state(conn))
+        except SchemaError as error:
+            raise BranchError(
+                f"The branch {name!r} was not opened: {error} Do so with FOREBAY_DATABASE_URL set"
+                f" to the branch's, or delete it and create it anew."
+            ) from error
 
     def delete(self, name: str) -> None:
         """Remove a branch, whoever is connected. Raises BranchError for what is none, or may be
@@ -141,12 +169,23 @@ class Branches:
                 f"{name!r} cannot be asked whether it is a branch, so it was not deleted:"
                 f" {branch.said}"
             )
-        if branch.state in ("closed", "open") and (below := Branches(self._copies.url(name)).all()):
+        if branch.state in ("closed", "open") and (below := self._below(name)):
             raise BranchError(
                 f"There are branches of the branch {name!r} ({', '.join(b.name for b in below)}):"
                 " delete them first, with its FOREBAY_DATABASE_URL."
             )
         self._copies.remove(Copy(name))
+        self._end_wait(name)
+
+    def _below(self, name: str) -> list[Branch]:
+        url = self._copies.url(name)
+        with _connection(url, of_any_release=True) as conn:
+            return Branches(url)._all(conn)
+
+    def _end_wait(self, name: str) -> None:
+        """Have the original await no copy of that name: what may be begun is not here."""
+        with _connection(self._url) as conn:
+            upkeep.branch_copied(conn, name=name)
 
     def _found(self, name: str, source: psycopg.Connection[Any]) -> Copy | None:
         return next((copy for copy in self._copies.found(source) if copy.name == name), None)
@@ -164,7 +203,7 @@ class Branches:
         if copy.is_shut and is_prepared:
             return Branch(copy.name, "unfinished", self._copies.shown(copy.name))
         try:
-            with _connection(self._copies.url(copy.name)) as conn:
+            with _connection(self._copies.url(copy.name), of_any_release=True) as conn:
                 state = upkeep.branch_state(conn)
         except (ForebayError, psycopg.Error) as error:
             said = " ".join(str(error).split())
@@ -195,11 +234,11 @@ class Branches:
         try:
             if copy.is_ours:
                 return self._copies.remove(copy)
-        except Exception as failed:
-            left = f"it could not be removed ({_first(failed)})"
+        except (Exception, KeyboardInterrupt) as failed:
+            left = f"it could not be removed ({first_line(failed)})"
         raise BranchError(
-            f"The branch {copy.name!r} is NOT masked ({_first(error)}), and {left}: delete it with"
-            " forebay branch delete."
+            f"The branch {copy.name!r} is NOT masked ({first_line(error)}), and {left}: delete it"
+            " with forebay branch delete."
         ) from error
 
 
@@ -218,7 +257,7 @@ def _begin(conn: psycopg.Connection[Any], name: str, actor: str | None) -> None:
     try:
         upkeep.begin_branch(conn, name=name, actor=actor)
     except NotABranchError as error:
-        if upkeep.branch_state(conn).state == "original":
+        if upkeep.branch_state(conn).state in ("original", "copy"):
             raise
         raise _BegunByAnotherError(str(error)) from error
 
@@ -231,19 +270,60 @@ def _finish(conn: psycopg.Connection[Any], cleaning: Sequence[str], note: Note) 
             part = masked.part
             note(f"masking {part}")
     note("removing what the masked rows were before from the tables' files")
-    state = upkeep.branch_state(conn)
     if others := [name for (name,) in conn.execute(OTHER_SCHEMAS).fetchall()]:
         note(f"not Forebay's, and so as they were: the tables of schema {', '.join(others)}")
     conn.add_notice_handler(lambda _: None)  # catalogs that are not ours are skipped
     for statement in cleaning:
         conn.execute(statement.encode())
-    return state
+    return upkeep.finish_branch(conn)
+
+
+def _refuse_others(conn: psycopg.Connection[Any], url: str, note: Note) -> None:
+    """Name the databases that have come along with a branch; raise BranchError where one of them
+    has a Forebay that does not know there that it is a copy, and so would start tasks.
+    """
+    given = _database(url).parameters()
+    others = {
+        name: _other({**given, "dbname": name})
+        for (name,) in conn.execute(DATABASES).fetchall()
+        if name != conn.info.dbname
+    }
+    if open_ones := [name for name, word in others.items() if word == "open"]:
+        raise BranchError(
+            f"The branch would have the database {', '.join(open_ones)} too, with a Forebay that"
+            " does not know there that it is a copy, and would start tasks. First call"
+            " forebay.prepare_branch('-') and forebay.branch_copied('-') in it, over its"
+            " lakebase: URL, as its owner."
+        )
+    if there := [name for name, word in others.items() if word == "there"]:
+        note(f"not masked, and so as they were: the databases {', '.join(there)}")
+    if dark := [name for name, word in others.items() if word == "dark"]:
+        note(f"not looked into, and so as they were: the databases {', '.join(dark)}")
+
+
+def _other(parameters: dict[str, Any]) -> Literal["none", "there", "open", "dark"]:
+    """Return whether there is such a database, and whether a Forebay in it would start tasks."""
+    try:
+        with psycopg.connect(**parameters) as conn:
+            if not (conn.execute(HAS_FOREBAY).fetchone() or (False,))[0]:
+                return "there"
+            return "open" if upkeep.branch_state(conn).state in ("original", "open") else "there"
+    except psycopg.OperationalError as error:
+        return "none" if "does not exist" in str(error) else "dark"
+    except (ForebayError, psycopg.Error):  # of a release that knows no branches
+        return "open"
+
+
+def _database(url: str) -> Database:
+    return Database(url, application_name="forebay branch", role=OWNER)
 
 
 @contextmanager
-def _connection(url: str, patience: float = 0) -> Iterator[psycopg.Connection[Any]]:
+def _connection(
+    url: str, patience: float = 0, *, of_any_release: bool = False
+) -> Iterator[psycopg.Connection[Any]]:
     """Connect as the schema's owner, and try what may pass by itself again for so many seconds."""
-    database = Database(url, application_name="forebay branch", role=OWNER)
+    database = _database(url)
     give_up_at = time.monotonic() + patience
     while True:
         try:
@@ -256,7 +336,8 @@ def _connection(url: str, patience: float = 0) -> Iterator[psycopg.Connection[An
                 raise
         time.sleep(RETRY_EVERY)
     with conn:
-        schema.check_compatible(conn)
+        if not of_any_release:
+            schema.check_compatible(conn)
         yield conn
 
 
@@ -267,8 +348,3 @@ def _not_the_owner(error: ConnectError) -> BranchError:
         f"This login may not act as forebay_{OWNER}, which branches need: connect as the role that"
         f" installed the schema, or have it run: grant forebay_{OWNER} to the login."
     )
-
-
-def _first(error: BaseException) -> str:
-    """Return the first line of what an error says."""
-    return (str(error).strip() or type(error).__name__).split("\n")[0]

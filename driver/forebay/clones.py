@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -15,14 +16,18 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from forebay.calls import upkeep
 from forebay.copies import Copy
 from forebay.databricks.lakebase import is_lakebase
-from forebay.errors import BranchError
+from forebay.errors import BranchError, ConnectError, ForebayError
+from forebay.logs import first_line
 from forebay.pool import Database
 
 MARK = "_branch_"
 LONGEST = 63  # bytes of a name in Postgres
 MAINTENANCE = ("postgres", "template1")
 SECRETS = ("password", "secret")
-CREATE = sql.SQL("create database {} template {} allow_connections false")
+OIDS = (1 << 31, 1 << 32)
+"""From where up to where we choose those of clones: the server is slow to come that far."""
+
+CREATE = sql.SQL("create database {} template {} allow_connections false oid {}")
 DROP = sql.SQL("drop database {} with (force)")
 
 
@@ -30,6 +35,7 @@ class Clones:
     """Clones of the database of a URL. One is called like it, then _branch_, then its name."""
 
     finding_is_proof = False  # whoever makes a database may call it so
+    brings_others = False
     cleaning: tuple[str, ...] = (
         "vacuum (full, analyze)",
         "set role none",  # who made the clone owns it
@@ -60,21 +66,38 @@ class Clones:
             )
 
     def make(self, name: str, life: timedelta | None) -> Copy:
-        """Make it shut, as its first moment is open to everybody; then let in its owner alone."""
-        clone, source = map(sql.Identifier, (self._clone(name), self.source))
+        """Make it shut, as its first moment is open to everybody; then let in its owner alone.
+
+        It is known by an oid that is chosen before: so it can be taken back whatever ends this.
+        """
+        copy = Copy(name, identity=str(secrets.choice(range(*OIDS))))
+        try:
+            self._make(copy)
+        except ConnectError:  # nothing was begun
+            raise
+        except BaseException as error:
+            self._take_back(copy, error)
+            raise
+        return copy
+
+    def _make(self, copy: Copy) -> None:
+        clone, source = map(sql.Identifier, (self._clone(copy.name), self.source))
         with self._maintenance() as conn:
             try:
-                conn.execute(CREATE.format(clone, source))
+                conn.execute(CREATE.format(clone, source, sql.Literal(int(copy.identity or 0))))
             except psycopg.Error as error:
                 raise BranchError(self._sentence(error, conn.info.user)) from error
-            try:
-                conn.execute(sql.SQL("revoke connect on database {} from public").format(clone))
-                conn.execute(sql.SQL("alter database {} allow_connections true").format(clone))
-                return Copy(name, identity=_oid(conn, self._clone(name)))
-            except BaseException:
-                with suppress(psycopg.Error):
-                    conn.execute(DROP.format(clone))
-                raise
+            conn.execute(sql.SQL("revoke connect on database {} from public").format(clone))
+            conn.execute(sql.SQL("alter database {} allow_connections true").format(clone))
+
+    def _take_back(self, copy: Copy, error: BaseException) -> None:
+        try:
+            self.remove(copy)
+        except (ForebayError, psycopg.Error, KeyboardInterrupt) as failed:
+            raise BranchError(
+                f"{first_line(error)} What was made of {self._clone(copy.name)!r} may be there, and"
+                f" is NOT masked: it could not be removed ({first_line(failed)})."
+            ) from error
 
     def remove(self, copy: Copy) -> None:
         clone = self._clone(copy.name)

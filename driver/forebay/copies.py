@@ -29,6 +29,9 @@ class Copies(Protocol):
     finding_is_proof: bool
     """Whether what is found was copied from the database, be it that it cannot be asked."""
 
+    brings_others: bool
+    """Whether a copy has the databases too that are beside the one that it is made for."""
+
     cleaning: tuple[str, ...]
     """The statements that rid a copy of what was there before it was masked."""
 

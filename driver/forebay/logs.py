@@ -38,8 +38,8 @@ class EventLog:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error's text, which is all that a log line has room for."""
-    return str(error).split("\n")[0]
+    """Return the first line of an error's text, or what it is called if it has none."""
+    return (str(error).strip() or type(error).__name__).split("\n")[0]
 
 
 class _Formatter(logging.Formatter):

@@ -49,7 +49,7 @@ class Gateway:
     """Serve a Postgres on loopback while it is entered; `port` is free, or the one given.
 
     socket_path is that of the server behind it, where everybody is trusted; `databases` says what
-    that calls a database that is asked for, where it is not the same. Settings may be
+    that calls each database that there is, where they are not those of the server. Settings may be
     changed while it runs, in seconds, None for never: `idle_seconds` cuts a connection on which
     nothing was said for so long, `lifetime_seconds` one that is as old. `is_read_only` has new
     sessions take no writes.
@@ -200,8 +200,10 @@ class Gateway:
         line.sendall(CLEARTEXT_PASSWORD)
         if not self.check(user, _password(line)):
             self._refuse(line, user, "28P01", f'password authentication failed for user "{user}"')
-        self.logins.append(Login(time.monotonic(), user, "ok"))
         asked = said.get("database", user)
+        if self.databases and asked not in self.databases:
+            self._refuse(line, user, "3D000", f'database "{asked}" does not exist')
+        self.logins.append(Login(time.monotonic(), user, "ok"))
         said["database"] = self.databases.get(asked, asked)
         if self.is_read_only:
             said["options"] = f"{said.get('options', '')} {READ_ONLY}".strip()

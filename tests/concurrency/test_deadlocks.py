@@ -36,8 +36,10 @@ NO_RIVALS = {
     "server_time",  # volatile, but writes nothing
     "recover_claims",  # the same
     "prepare_branch",  # only who may act as forebay_owner calls these, and the
-    "begin_branch",  # other two in a copy, where nobody works yet
+    "branch_copied",
+    "begin_branch",  # other three in a copy, where nobody works yet
     "mask_data",
+    "finish_branch",
 }
 
 

@@ -13,6 +13,7 @@ from psycopg import sql
 from forebay.branches import Branches
 from forebay.calls import upkeep
 from forebay.clones import Clones
+from forebay.databricks.branches import LakebaseBranches
 
 
 def dying(real: Any) -> Any:
@@ -29,6 +30,9 @@ def main(dsn: str, step: str) -> None:
     """Have the step be the last one."""
     if step == "make":
         Clones.make = dying(Clones.make)  # type: ignore[method-assign]
+    elif step == "masking":  # all of it, and nothing afterwards
+        Clones.cleaning = LakebaseBranches.cleaning = ("select 1",)
+        upkeep.finish_branch = dying(upkeep.branch_state)
     elif step in ("vacuum", "create database", "revoke connect"):
         real = psycopg.Connection.execute
 

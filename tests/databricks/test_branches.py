@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 import psycopg
 import pytest
 
-from databricks.support_branches import SECRET, text_of
+from databricks.support_branches import SECRET, killed_after, runs, source_database, text_of
 from databricks.support_project import BRANCHES, DBNAME, Project
 from forebay.branches import Branches
-from forebay.calls import upkeep, worker
+from forebay.calls import operator, upkeep, worker
+from forebay.clones import with_dbname
 from forebay.databricks import branches as module
 from forebay.databricks.branches import LakebaseBranches
-from forebay.errors import BranchError, InstallationClosedError
+from forebay.errors import (
+    BranchError,
+    BranchUnfinishedError,
+    InstallationClosedError,
+    NotABranchError,
+)
 from forebay.pool import Database
 from forebay_lab.workspace import Fault
+from forebay_lab.workspace.credentials import Credentials
 from support.cli import Cli
 from support.lakebase import APP
 from support.server import TestServer
+
+PREPARED = "select prepared from forebay.installation"
 
 
 @pytest.fixture
@@ -106,6 +116,149 @@ def test_a_branch_without_an_endpoint_gets_one(project: Project) -> None:
     assert Branches(project.lake.url).create("fix").state == "closed"
 
 
+@pytest.fixture
+def one_project(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Have a credential of the project be good on each of its endpoints: nobody says it is not."""
+
+    def is_good(self: Credentials, _place: str, user: str, token: str) -> bool:
+        return token in self.given and self.given[token].user == user
+
+    monkeypatch.setattr(Credentials, "is_good", is_good)
+    return project
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"DATABRICKS_APP_NAME": "orchestrator", "PGHOST": "127.0.0.1", "PGDATABASE": DBNAME},
+        {"PGHOSTADDR": "127.0.0.1"},
+    ],
+)
+def test_no_variable_leads_from_the_branch_to_production(
+    one_project: Project,
+    server: TestServer,
+    monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str],
+) -> None:
+    """Neither those of an app nor libpq's own: where the branch is the workspace says."""
+    with monkeypatch.context() as patched:
+        for name, value in variables.items():
+            patched.setenv(name, value)
+        branch = Branches(one_project.lake.url).create("fix")
+        with Database(branch.url).connect() as conn:
+            assert conn.info.host == "127.0.0.2"
+    assert SECRET in text_of(server.dsn(APP, DBNAME))
+    assert SECRET not in text_of(server.dsn(APP, one_project.clone("fix")))
+
+
+def test_production_is_not_begun_where_an_address_leads_there(
+    one_project: Project, server: TestServer
+) -> None:
+    """What the branch's endpoint has for a host may be wrong: the database itself says no."""
+    production = server.dsn(APP, DBNAME)
+    before = runs(production)
+    one_project.area.wrong_host = "127.0.0.1"
+    with pytest.raises(NotABranchError, match="may be the original"):
+        Branches(one_project.lake.url).create("fix")
+    assert SECRET in text_of(production)
+    assert runs(production) == before
+    assert one_project.ids == ["production"]
+
+
+def test_an_owner_who_says_the_branch_in_production_begins_and_masks_nothing(
+    project: Project, server: TestServer
+) -> None:
+    """That a session is on a branch is its own word; the original awaits no copy any more."""
+    Branches(project.lake.url).create("fix")
+    said = "-c forebay.branch=projects/forebay/branches/forebay-fix"
+    with psycopg.connect(server.dsn(APP, DBNAME), autocommit=True, options=said) as conn:
+        with pytest.raises(NotABranchError, match="may be the original"):
+            upkeep.begin_branch(conn, name="fix")
+        with pytest.raises(NotABranchError):
+            upkeep.mask_data(conn)
+    assert SECRET in text_of(server.dsn(APP, DBNAME))
+
+
+@pytest.mark.parametrize("step", ["make", "begin_branch"])
+def test_what_was_not_made_is_awaited_no_more(
+    project: Project, server: TestServer, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """After any error; and after a death, when what it left is deleted."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(LakebaseBranches if step == "make" else upkeep, step, fail)
+    with pytest.raises(RuntimeError, match="no"):
+        Branches(project.lake.url).create("fix")
+    with server.superuser(DBNAME) as conn:
+        assert conn.execute(PREPARED).fetchone() == (["fix"],)
+
+
+def test_deleting_what_a_dead_command_left_ends_the_wait_for_it(
+    project: Project, server: TestServer
+) -> None:
+    """It was killed between the copy and the word that it is made."""
+    with Database(project.lake.url, role="owner").connect() as conn:
+        upkeep.prepare_branch(conn, name="fix")
+    LakebaseBranches(project.lake.url).make("fix", None)
+    Branches(project.lake.url).delete("fix")
+    with server.superuser(DBNAME) as conn:
+        assert conn.execute(PREPARED).fetchone() == (["fix"],)
+
+
+@pytest.fixture
+def other_database(project: Project, server: TestServer) -> Iterator[str]:
+    """Have a second Forebay in the same branch, at home by its oid alone, as any is installed."""
+    with source_database(server, DBNAME, "lake_other"):
+        project.area.dbnames.append("lake_other")
+        yield "lake_other"
+        project.area.dbnames.remove("lake_other")
+        for name in list(project.area.clones):
+            project.area.drop(name)
+
+
+def test_another_forebay_that_would_start_tasks_in_the_branch_is_refused(
+    project: Project, server: TestServer, other_database: str
+) -> None:
+    """It comes along, and does not know where it is; once it does, it is told to be unmasked."""
+    said: list[str] = []
+    branches = Branches(project.lake.url)
+    with pytest.raises(BranchError, match=rf"{other_database} too.*prepare_branch"):
+        branches.create("fix")
+    assert project.ids == ["production"]
+    url = with_dbname(project.lake.url, other_database)
+    with Database(url, role="owner").connect() as conn:
+        upkeep.prepare_branch(conn, name="-")
+        upkeep.branch_copied(conn, name="-")
+    branch = branches.create("fix", note=said.append)
+    assert f"not masked, and so as they were: the databases {other_database}" in said
+    with Database(with_dbname(branch.url, other_database)).connect() as conn:
+        assert_closed(conn)
+
+
+def test_a_branch_of_which_the_command_dies_before_the_vacuum_is_unfinished(
+    project: Project, server: TestServer
+) -> None:
+    """The planner's statistics still tell what was there: it cannot be opened."""
+    with server.superuser(DBNAME) as conn:
+        conn.execute("analyze")
+    killed_after("masking", project.lake.url)
+    (found,) = Branches(project.lake.url).all()
+    assert found.state == "unfinished"
+    with server.superuser(project.clone("fix")) as conn:
+        known = "select count(*) > 0 from pg_stats as s where s::text ~ %s"
+        assert conn.execute(known, [SECRET]).fetchone() == (True,)
+    with pytest.raises(BranchError, match="not finished"):
+        Branches(project.lake.url).open("fix")
+    with (
+        Database(found.url, role="owner").connect() as conn,
+        pytest.raises(BranchUnfinishedError),
+    ):
+        operator.open_installation(conn)
+    Branches(project.lake.url).delete("fix")
+
+
 @pytest.mark.parametrize("kind", ["lost", "status"])
 def test_a_post_that_the_sdk_repeats_makes_one_branch(project: Project, kind: str) -> None:
     """An answer that was lost, or a 503: the second try finds the branch of the first one."""
@@ -170,7 +323,8 @@ def test_a_branch_that_cannot_be_masked_is_deleted(
         (["a/../production"], "no name"),
         (["x" * 56], "no name"),
         (["--ttl", "31d", "fix"], "30 days"),
-        (["--ttl", "0", "fix"], "30 days"),
+        (["--ttl", "0", "fix"], "a second at least"),
+        (["--ttl", "0.5s", "fix"], "a second at least"),
     ],
 )
 def test_what_lakebase_cannot_have_is_refused(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from psycopg import sql
@@ -38,6 +41,34 @@ def test_of_two_that_make_one_branch_it_is_the_first_ones(
         with pytest.raises(BranchError, match="of that name"):
             Branches(project.lake.url).create("fix")
     assert [(each.name, each.state) for each in theirs.all()] == [("fix", "open")]
+
+
+def test_of_two_at_once_one_makes_the_branch(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The workspace takes one of them; the other one hears that the name is taken."""
+    both, create_branch = threading.Barrier(2), LakebaseBranches._create
+
+    def together(*arguments: Any) -> Any:
+        both.wait(30)
+        return create_branch(*arguments)
+
+    monkeypatch.setattr(LakebaseBranches, "_create", together)
+
+    def create(_: int) -> str:
+        try:
+            return Branches(project.lake.url).create("fix").state
+        except BranchError as error:
+            return str(error)
+
+    for _ in range(3):
+        with ThreadPoolExecutor(2) as pool:
+            answers = sorted(pool.map(create, range(2)), key=len)
+        assert answers[0] == "closed"
+        assert "There is a branch" in answers[1]
+        assert [each.state for each in Branches(project.lake.url).all()] == ["closed"]
+        Branches(project.lake.url).delete("fix")
+        assert project.ids == ["production"]
 
 
 def test_what_may_be_somebody_elses_is_left_and_said(

@@ -86,6 +86,74 @@ def test_what_ends_the_command_has_it_take_back_what_it_made(
     assert databases(server) == before
 
 
+@pytest.mark.parametrize("step", ["create database", "revoke connect", "alter database"])
+def test_ctrl_c_as_a_statement_of_the_copy_ends_leaves_nothing(
+    source: str, server: TestServer, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """The server has made it, and nobody here has heard so yet."""
+    before, execute = databases(server), psycopg.Connection.execute
+
+    def interrupted(conn: Any, query: Any, *args: Any, **named: Any) -> Any:
+        done = execute(conn, query, *args, **named)
+        if isinstance(query, sql.Composed) and query.as_string().startswith(step):
+            raise KeyboardInterrupt
+        return done
+
+    with monkeypatch.context() as patched:
+        patched.setattr(psycopg.Connection, "execute", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            Branches(source).create("fix")
+    assert databases(server) == before
+
+
+def test_ctrl_c_while_a_copy_is_taken_back_says_what_is_left(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second one is not taken for an end."""
+
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Clones, "remove", interrupt)
+        patched.setattr(upkeep, "mask_data", interrupt)
+        with pytest.raises(BranchError, match="NOT masked"):
+            Branches(source).create("fix")
+    assert [each.state for each in Branches(source).all()] == ["unfinished"]
+
+
+def test_a_copy_of_somebody_else_is_not_taken_back(source: str, server: TestServer) -> None:
+    """Their database was there first: what ends the command, theirs stays."""
+    Branches(source).create("fix")
+    with pytest.raises(BranchError, match="of that name"):
+        Clones(source).make("fix", None)
+    assert [each.state for each in Branches(source).all()] == ["closed"]
+
+
+OF_AN_OLDER_RELEASE = """
+create or replace function forebay.schema_version() returns text language sql stable
+as $$ select '0.4.0'::text $$
+"""
+
+
+def test_a_branch_of_an_older_release_is_listed_and_deleted(source: str) -> None:
+    """Upgrading production leaves branches as they were; what is to be upgraded is the branch."""
+    branches = Branches(source)
+    for name, below in (("a", "b"), ("c", None)):
+        url = branches.create(name).url
+        if below:
+            Branches(url).create(below)
+        with as_superuser(url) as conn:
+            conn.execute(OF_AN_OLDER_RELEASE)
+    assert {each.name: each.state for each in branches.all()} == {"a": "closed", "c": "closed"}
+    with pytest.raises(BranchError, match="FOREBAY_DATABASE_URL set to the branch's"):
+        branches.open("c")
+    with pytest.raises(BranchError, match=r"branches of the branch 'a' \(b\)"):
+        branches.delete("a")
+    branches.delete("c")
+    assert [each.name for each in branches.all()] == ["a"]
+
+
 def test_a_branch_that_is_replaced_while_it_is_made_is_not_said_to_be_left(
     source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ def is_told(table: str, column: str, patterns: list[str]) -> bool:
 def branch(superuser: psycopg.Connection) -> psycopg.Connection:
     """Fill every table, have it be a branch, and put the secret into whatever is to be masked."""
     conn = superuser
+    upkeep.prepare_branch(conn, name="fix")
     conn.execute("update forebay.installation set home = '1'")
     operator.register_agent(conn, agent="a")
     operator.register_customer(conn, customer="Acme", max_usd_per_day=9)
@@ -80,7 +81,8 @@ insert into forebay.attempt_usage (attempt_id, source, call_id, recorded_at)
 select a.attempt_id, 'agent', '1', now() from forebay.task_attempts as a;
 insert into forebay.attempt_calls
     (attempt_id, call_no, call_id, quotas, granted_at, input_tokens, output_tokens, is_over)
-select a.attempt_id, 1, '1', '{}', now(), 1, 1, true from forebay.task_attempts as a;
+select a.attempt_id, n, n::text, '{}', now(), 1, 1, n = 1
+from forebay.task_attempts as a, generate_series(1, 2) as n;
 insert into forebay.uploads (upload_id, owner, name, document, opened_at)
 values (gen_random_uuid(), 'ann', 'a.pdf', 'a.pdf', now());
 insert into forebay.customer_turns (agent, customer, served) values ('a', 'Acme', 1);

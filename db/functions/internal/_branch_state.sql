@@ -7,6 +7,7 @@ create or replace function forebay._branch_state(p_installation forebay.installa
 as $function$
 -- What a database is: original; copy (nobody has begun it as a branch here); unfinished (begun, and not all masked); closed; or open.
 --
+-- What is masked is unfinished until finish_branch says that nothing tells what was there before: its mask_step is 0 so long.
 -- A copy that an operator opened without its being a branch has taken over: it is what the original was.
 declare
     v_is_begun constant boolean := p_installation.branch_name is not null
@@ -17,6 +18,7 @@ begin
         when not v_is_begun then 'copy'
         when p_installation.masked_at is null then 'unfinished'
         when forebay._may_dispatch() then 'open'
+        when p_installation.mask_step is not null then 'unfinished'
         else 'closed'
     end;
 end;

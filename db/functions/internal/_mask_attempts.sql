@@ -7,7 +7,8 @@ create or replace function forebay._mask_attempts(p_after text, p_limit integer)
 as $function$
 -- Mask the next p_limit attempts after the id p_after with their calls, and return the last one's id; null when there are no more.
 --
--- One that holds its claim keeps the worker's name and the launch token, which it is known by: in a branch there is none.
+-- One that holds its claim keeps the worker's name, the launch token and the ids of its open calls, which it is known by: in a
+-- branch there is none.
 --
 -- Writes  forebay.task_attempts, forebay.attempt_usage, forebay.attempt_calls, forebay.masked_names
 -- Locks   the attempts, by id
@@ -32,7 +33,9 @@ begin
     update forebay.attempt_usage as u set call_id = 'call ' || forebay._chance()
     where u.attempt_id = any(v_ids) and u.call_id !~ '^call [0-9a-f]{12}$';
     update forebay.attempt_calls as c set call_id = 'call ' || forebay._chance()
-    where c.attempt_id = any(v_ids) and c.call_id !~ '^call [0-9a-f]{12}$' and c.is_over;
+    from forebay.task_attempts as a
+    where a.attempt_id = c.attempt_id and a.attempt_id = any(v_ids) and c.call_id !~ '^call [0-9a-f]{12}$'
+        and (c.is_over or a.finished_at is not null);
     return case when cardinality(v_ids) = p_limit then v_ids[p_limit]::text end;
 end;
 $function$;

@@ -7,9 +7,10 @@ create or replace function forebay.begin_branch(p_name text, p_actor text defaul
 as $function$
 -- Make a copy a branch of its own: with a new installation_id, every agent paused, and no claim on what runs elsewhere.
 --
--- Call it in a copy of what prepare_branch was called in, then mask_data until it is complete. Tasks that were running are
--- back in line; their runs go on where they came from, and nothing here will ever stop them. Dispatchers and announcements are forgotten. What is
--- enqueued here gets ids that are far from those of the original, so that traces and bills never mix.
+-- Call it in a copy of what prepare_branch was called in, then mask_data until it is complete, and finish_branch. It refuses in
+-- the original, whatever a session says of where it is, once branch_copied was called there. Tasks that were running are back
+-- in line; their runs go on where they came from, and nothing here will ever stop them. Dispatchers and announcements are
+-- forgotten. What is enqueued here gets ids that are far from those of the original, so that traces and bills never mix.
 --
 -- Returns    one row
 -- Writes     forebay.installation, forebay.agents, forebay.tasks, forebay.task_attempts, forebay.audit_log, and the
@@ -17,7 +18,7 @@ as $function$
 -- Locks      the installation, the agents, by name, then the tasks that run, by id, and their attempts
 -- Errors     22023  p_name is null, empty or longer than 200 characters
 --            42501  the login may not act as forebay_owner
---            QF405  this database is no copy of what prepare_branch was called in, or somebody has begun it
+--            QF405  this database is no copy of that name of what prepare_branch was called in, or somebody has begun it
 -- Called by  forebay_upkeep
 declare
     v_installation forebay.installation;
@@ -35,6 +36,10 @@ begin
     end if;
     if v_state <> 'copy' then
         raise exception 'this database is the branch "%" already', v_installation.branch_name using errcode = 'QF405';
+    end if;
+    if cardinality(array_positions(v_installation.prepared, p_name)) < 2 then
+        raise exception 'this database is not known to be the copy "%", and may be the original', p_name using errcode = 'QF405',
+            hint = 'Call forebay.prepare_branch in the original before the copy is made, and branch_copied there afterwards.';
     end if;
 
     update forebay.installation as i

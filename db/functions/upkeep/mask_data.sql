@@ -12,7 +12,7 @@ as $function$
 -- transaction of at most p_limit rows a table, and goes on where the last one ended, whoever made it. After the last one the
 -- next call begins anew, and blanks what was written since. p_force: also in what is no branch, and in one that is open, where
 -- claims that are held keep what they need. Afterwards vacuum (full, analyze): until then the old rows lie in the tables'
--- files, and the commonest values in the planner's statistics.
+-- files, and the commonest values in the planner's statistics. A closed branch is unfinished until finish_branch says that it was done.
 --
 -- Returns    one row: the part that it got to, null when everything is masked
 -- Writes     every table with such data
@@ -24,6 +24,7 @@ as $function$
 declare
     v_parts        constant text[] := array['batches', 'tasks', 'attempts', 'uploads', 'audit', 'spending', 'rest'];
     v_installation forebay.installation;
+    v_state        text;
     v_step         integer;
     v_after        text;
 begin
@@ -32,15 +33,16 @@ begin
         raise exception 'p_force must not be null' using errcode = '22023';
     end if;
     select i.* into v_installation from forebay.installation as i for no key update;
+    v_state := forebay._branch_state(v_installation);
     if p_force then
         perform forebay._require_owner();
-    elsif forebay._branch_state(v_installation) not in ('unfinished', 'closed') then
-        raise exception 'this database is %', case forebay._branch_state(v_installation)
+    elsif v_state not in ('unfinished', 'closed') then
+        raise exception 'this database is %', case v_state
             when 'open' then 'a branch that somebody has opened' else 'no branch' end
             using errcode = 'QF405', hint = 'Masking cannot be undone. forebay.mask_data(p_force => true) does it all the same.';
     end if;
 
-    v_step := coalesce(v_installation.mask_step, 1);
+    v_step := coalesce(nullif(v_installation.mask_step, 0), 1);
     v_after := v_installation.mask_after;
     while v_step <= cardinality(v_parts) loop
         v_after := case v_parts[v_step]
@@ -60,7 +62,8 @@ begin
         update forebay.installation as i set mask_step = v_step, mask_after = v_after;
         return (v_parts[v_step], false)::forebay.mask_state;
     end if;
-    update forebay.installation as i set mask_step = null, mask_after = null, masked_at = forebay._now();
+    update forebay.installation as i
+    set mask_step = case when v_state in ('unfinished', 'closed') then 0 end, mask_after = null, masked_at = forebay._now();
     if not forebay._may_dispatch() then
         perform forebay._forget_statistics();
     end if;

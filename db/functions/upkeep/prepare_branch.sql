@@ -7,6 +7,9 @@ create or replace function forebay.prepare_branch(p_name text, p_actor text defa
 as $function$
 -- Note, before a branch is made of this database, where this one is at home: the copy then knows from its first moment that it is one.
 --
+-- A copy of that name is awaited until branch_copied is called here: begin_branch takes no other. So call that as soon as the
+-- copy is made.
+--
 -- Returns    the installation_id, which the copy has too until begin_branch
 -- Writes     forebay.installation, forebay.audit_log
 -- Errors     22023  p_name is null, empty or longer than 200 characters
@@ -26,7 +29,7 @@ begin
     set home = case when v_is_copy then i.home else forebay._here() end,
         opened_in = case when v_is_copy then i.opened_in end,
         opened_home = case when v_is_copy and v_is_open then forebay._here() when v_is_copy then i.opened_home end,
-        prepared = case when p_name = any(i.prepared) then i.prepared else i.prepared || p_name end;
+        prepared = array_remove(i.prepared, p_name) || array[p_name, p_name];
     perform forebay._audit('create_branch', null, null, null, p_actor, jsonb_build_object('name', p_name));
     select i.installation_id into v_id from forebay.installation as i;
     return v_id;

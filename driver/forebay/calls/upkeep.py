@@ -191,11 +191,16 @@ def prepare_branch(connection: AnyConnection, *, name: str, actor: str | None = 
 
 
 @stored
+def branch_copied(connection: AnyConnection, *, name: str) -> None:
+    """Say in the original that the copy is made: `begin_branch` then refuses there for certain."""
+
+
+@stored
 def begin_branch(connection: AnyConnection, *, name: str, actor: str | None = None) -> BranchState:
     """Make a copy a branch of its own, with its agents paused and its runs left to the original.
 
-    Raises NotABranchError in what is no copy, and where somebody has begun it: of two who made one
-    copy it is the branch of the one whose call returns.
+    Raises NotABranchError in what is no copy of that name, and where somebody has begun it: of two
+    who made one copy it is the branch of the one whose call returns.
     """
 
 
@@ -211,6 +216,14 @@ def mask_data(
     """Blank the next rows for good: call it, and commit, until `is_complete`.
 
     Raises NotABranchError in what is no branch, or is open, unless force is true.
+    """
+
+
+@stored
+def finish_branch(connection: AnyConnection) -> BranchState:
+    """Say that a branch was vacuumed after it was masked: only then may it be opened; one row.
+
+    Raises NotABranchError, and BranchUnfinishedError where not everything is masked.
     """
 
 

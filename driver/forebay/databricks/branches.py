@@ -26,7 +26,8 @@ from forebay.logs import first_line
 
 PREFIX = "forebay-"
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,53}[a-z0-9])?")
-LIFE, LONGEST_LIFE = timedelta(days=7), timedelta(days=30)
+LIFE = timedelta(days=7)
+SHORTEST_LIFE, LONGEST_LIFE = timedelta(seconds=1), timedelta(days=30)
 OPERATION = LroOptions(timeout=timedelta(minutes=5))
 """How long one operation of the workspace may take."""
 
@@ -35,6 +36,7 @@ class LakebaseBranches:
     """Branches beside that of a `lakebase:` URL. The id of one is forebay- and then its name."""
 
     finding_is_proof = True  # the workspace says what a branch was made of
+    brings_others = True  # a branch has every database of its source
     cleaning: tuple[str, ...] = ("vacuum (analyze)",)  # nobody gets to the files of a branch
 
     def __init__(self, url: str, client: WorkspaceClient | None = None) -> None:
@@ -54,7 +56,9 @@ class LakebaseBranches:
                 f"{name!r} is no name for a branch of Lakebase: use up to 55 lower-case letters,"
                 " digits and hyphens."
             )
-        if life is not None and not timedelta(0) < life <= LONGEST_LIFE:
+        if life is not None and life < SHORTEST_LIFE:
+            raise BranchError("A branch of Lakebase lives for a second at least.")
+        if life is not None and life > LONGEST_LIFE:
             raise BranchError(f"A branch of Lakebase lives for {LONGEST_LIFE.days} days at most.")
 
     def make(self, name: str, life: timedelta | None) -> Copy:
@@ -169,8 +173,8 @@ class LakebaseBranches:
             with _sentences("cannot be looked up"):
                 if self._there(self._branch(copy.name)) is None:
                     return None
-        except BranchError as failed:
-            left = f"could not be removed ({failed})"
+        except (BranchError, KeyboardInterrupt) as failed:
+            left = f"could not be removed ({first_line(failed)})"
         raise BranchError(
             f"{first_line(error)} What was made of it may be there, is NOT masked, and {left}: look"
             f" at {self._branch(copy.name)} in the workspace."

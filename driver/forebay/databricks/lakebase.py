@@ -28,6 +28,7 @@ SCHEME = "lakebase:"
 ENDPOINT = re.compile(r"projects/[^/?]+/branches/[^/?]+/endpoints/[^/?]+")
 INSTANCE = re.compile(r"instances/([^/?]+)")
 OF_THE_APP = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "dbname": "PGDATABASE"}
+OWN_ENDPOINT = "LAKEBASE_ENDPOINT"
 DEFAULTS = {"port": "5432", "dbname": "databricks_postgres", "sslmode": "require"}
 ENCRYPTED = ("require", "verify-ca", "verify-full")
 KEYWORDS = (*OF_THE_APP, "sslmode", "sslrootcert", "target_session_attrs", "options")
@@ -59,7 +60,8 @@ class Address:
     def read(cls, url: str, environment: Mapping[str, str] = os.environ) -> Address:
         """Read a `lakebase:` URL. Raises ConnectError, which does not repeat it.
 
-        Within an app, what the platform says of its database stands in for what is not given.
+        Within an app, what the platform says of its database stands in for what is not given. The
+        host is that of the app's own endpoint, and of no other.
         """
         place, _, query = url.removeprefix(SCHEME).strip().partition("?")
         given = dict(parse_qsl(query))
@@ -79,6 +81,8 @@ class Address:
             )
         if environment.get("DATABRICKS_APP_NAME"):
             said = {name: environment.get(variable, "") for name, variable in OF_THE_APP.items()}
+            if ENDPOINT.fullmatch(place) and place != environment.get(OWN_ENDPOINT, "").strip():
+                del said["host"]
             given = {name: value for name, value in said.items() if value} | given
         return cls(place, given)
 
@@ -91,7 +95,9 @@ def is_lakebase(conninfo: object) -> bool:
 def lakebase(url: str) -> Lakebase:
     """Return the database of a URL: one for all of this process, with its credentials."""
     ours = {
-        name: value for name, value in os.environ.items() if name.startswith(("DATABRICKS", "PG"))
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(("DATABRICKS", "LAKEBASE", "PG"))
     }
     return _lakebase(url, frozenset(ours.items()))
 
@@ -134,6 +140,7 @@ class Lakebase:
             "target_session_attrs": "read-write",  # not the node that a failover leaves behind
             **self._address.given,
             "host": login.host,
+            "hostaddr": "",  # PGHOSTADDR would lead elsewhere
             "user": login.user,
             "password": login.token,
         }

@@ -10,9 +10,10 @@ BranchWord = Literal["original", "copy", "unfinished", "closed", "open"]
 
 @dataclass(frozen=True, slots=True)
 class BranchState:
-    """The row of `branch_state` and `begin_branch`.
+    """The row of `branch_state`, `begin_branch` and `finish_branch`.
 
-    A copy was not begun as a branch; an unfinished one is not masked; a closed one starts nothing.
+    A copy was not begun as a branch; an unfinished one is not masked, or not vacuumed since; a
+    closed one starts nothing.
     A copy that an operator opened to take over is an original.
     """
 

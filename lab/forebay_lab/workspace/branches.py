@@ -8,6 +8,7 @@ in the same server, and the gateway of the branch leads to the clones by the nam
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ class Branches(Area):
     """POST and DELETE of branches, beside a `Postgres` area; use it as a context.
 
     `gateway` is that of the source, whose databases `dbnames` are what is cloned. Tests may have
-    branches come without an endpoint, and operations fail with a message.
+    branches come without an endpoint, or with a wrong host, and operations fail with a message.
     """
 
     postgres: Postgres
@@ -37,10 +38,12 @@ class Branches(Area):
     execute: Execute
     dbnames: list[str]
     has_endpoints: bool = True
+    wrong_host: str | None = None
     failure: str | None = None
     clones: dict[str, dict[str, str]] = field(default_factory=dict)
     gateways: dict[str, Gateway] = field(default_factory=dict)
     _stack: ExitStack = field(default_factory=ExitStack)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __enter__(self) -> Branches:
         return self
@@ -57,6 +60,10 @@ class Branches(Area):
         branch_id = request.query.get("branch_id", "")
         if not BRANCH_ID.fullmatch(branch_id):
             raise ApiError(400, "INVALID_PARAMETER_VALUE", "Field 'branch_id' is required...")
+        with self._lock:
+            return self._create(request, project, branch_id)
+
+    def _create(self, request: Request, project: str, branch_id: str) -> Thing:
         name = f"{project}/branches/{branch_id}"
         if name in self.postgres.things:
             raise ApiError(409, "ALREADY_EXISTS", "branch with such id already exists")
@@ -70,7 +77,9 @@ class Branches(Area):
         self.postgres.add_branch(project, branch_id, source=source)
         self.postgres.things[name]["spec"] = spec
         endpoint = f"{name}/endpoints/primary"
-        self.postgres.things[endpoint]["status"]["hosts"] = {"host": self.gateways[name].host}
+        self.postgres.things[endpoint]["status"]["hosts"] = {
+            "host": self.wrong_host or self.gateways[name].host
+        }
         if not self.has_endpoints:
             self.postgres.remove(endpoint)
         return self.postgres.operation(name, self.postgres.things[name])
@@ -86,6 +95,10 @@ class Branches(Area):
     @route("DELETE", "/api/2.0/postgres/projects/{project}/branches/{branch}")
     def delete(self, request: Request) -> Thing:
         name = "projects/{project}/branches/{branch}".format(**request.params)
+        with self._lock:
+            return self._delete(request, name)
+
+    def _delete(self, request: Request, name: str) -> Thing:
         thing = self.postgres.known(request, name, "CAN_MANAGE")
         if thing["status"].get("default"):
             raise ApiError(400, "BAD_REQUEST", "cannot delete the default branch")

@@ -1,6 +1,6 @@
 -- begin_branch: a copy gets an identity of its own, starts nothing, and has no claim on what runs elsewhere.
 begin;
-select plan(24);
+select plan(27);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -19,6 +19,15 @@ set local role forebay_upkeep;
 select throws_ok($$ select forebay.begin_branch('fix') $$, 'QF405', null, 'an original is never made a branch');
 set local role forebay_owner;
 select given($$ update forebay.installation set home = '1' $$);
+set local role forebay_upkeep;
+select throws_ok($$ select forebay.begin_branch('fix') $$, 'QF405', null, 'nor a copy that was not announced');
+set local role forebay_owner;
+select given($$ update forebay.installation set home = null; select forebay.prepare_branch('fix'), forebay.branch_copied('fix');
+    update forebay.installation set home = '1' $$);
+select throws_ok($$ select forebay.begin_branch('fix') $$, 'QF405', null, 'nor what is taken for one when the copy is there');
+select given($$ update forebay.installation set home = null; select forebay.prepare_branch('fix');
+    update forebay.installation set home = '1' $$);
+select throws_ok($$ select forebay.begin_branch('other') $$, 'QF405', null, 'nor a copy of another name');
 select is_empty($$ select forebay.runs_to_cancel('w') $$, 'a copy names none of the original''s runs');
 select is_empty($$ select forebay.collect_announcements() $$, 'it has nothing to tell');
 set local role forebay_upkeep;
@@ -62,7 +71,7 @@ select cmp_ok(
 create temporary table before as select * from forebay.branch_state();
 select throws_ok($$ select forebay.begin_branch('other') $$, 'QF405', null, 'it is begun once');
 select results_eq($$ select * from forebay.branch_state() $$, $$ select * from before $$, 'by whoever came first');
-select given($$ select forebay.mask_data(), forebay.open_installation() $$);
+select given($$ select forebay.mask_data(), forebay.finish_branch(), forebay.open_installation() $$);
 select is_empty($$ select forebay.runs_to_cancel('w') $$, 'not even an open branch cancels the original''s runs');
 select throws_ok($$ select forebay.begin_branch('other') $$, 'QF405', null, 'nor is one that is open begun');
 select given($$

@@ -1,6 +1,6 @@
 -- branch_state: what a database is, from the original to a branch that was opened.
 begin;
-select plan(12);
+select plan(13);
 select stop_clock();
 set local role forebay_upkeep;
 select results_eq(
@@ -9,7 +9,10 @@ select results_eq(
     'what was installed is an original'
 );
 set local role forebay_owner;
-select given($$ update forebay.installation set installation_id = upload(1), home = '1' $$);
+select given($$
+    select forebay.prepare_branch('fix');
+    update forebay.installation set installation_id = upload(1), home = '1'
+$$);
 select results_eq(
     $$ select state, branch_name from forebay.branch_state() $$, $$ values ('copy', null::text) $$,
     'elsewhere than at home it is a copy'
@@ -22,8 +25,10 @@ select results_eq(
     'one that is begun is not finished'
 );
 select given($$ select forebay.mask_data() $$);
+select is((forebay.branch_state()).state, 'unfinished', 'nor is one that is masked');
+select given($$ select forebay.finish_branch() $$);
 select results_eq(
-    $$ select state, masked_at from forebay.branch_state() $$, $$ values ('closed', noon()) $$, 'until all is masked'
+    $$ select state, masked_at from forebay.branch_state() $$, $$ values ('closed', noon()) $$, 'until it is vacuumed too'
 );
 select given($$ select forebay.open_installation() $$);
 select is((forebay.branch_state()).state, 'open', 'an operator opens it');

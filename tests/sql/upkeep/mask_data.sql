@@ -1,6 +1,6 @@
 -- mask_data: step by step everything is blanked for good, in a branch, and elsewhere only by force.
 begin;
-select plan(28);
+select plan(29);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -20,7 +20,7 @@ $$);
 set local role forebay_upkeep;
 select throws_ok($$ select forebay.mask_data() $$, 'QF405', null, 'what is no branch is not masked');
 set local role forebay_owner;
-select given($$ update forebay.installation set home = '1' $$);
+select given($$ select forebay.prepare_branch('fix'); update forebay.installation set home = '1' $$);
 select throws_ok($$ select forebay.mask_data() $$, 'QF405', null, 'nor what nobody has begun as one');
 select given($$ select forebay.begin_branch('fix') $$);
 select throws_ok($$ select forebay.open_installation() $$, 'QF406', null, 'a branch that is not masked cannot be opened');
@@ -70,7 +70,8 @@ select is_empty(
     'nothing that was masked changes'
 );
 select is_empty($$ select from forebay.tasks where payload <> '{}' or customer = 'Jones' $$, 'and what is new is masked');
-select given($$ select forebay.open_installation() $$);
+select throws_ok($$ select forebay.open_installation() $$, 'QF406', null, 'what is masked and not vacuumed is not opened');
+select given($$ select forebay.finish_branch(), forebay.open_installation() $$);
 select throws_ok($$ select forebay.mask_data() $$, 'QF405', null, 'an open branch does real work: it is not masked');
 select given($$
     select forebay.resume_agent('a');

@@ -28,7 +28,10 @@ select given($$
 $$);
 select is_empty($$ select from forebay.installation where opened_in is not null or opened_home is not null $$,
     'nothing that an operator opened here before goes with a copy');
-select results_eq($$ select prepared from forebay.installation $$, $$ values ('{fix,later}'::text[]) $$, 'it keeps the names');
+select results_eq(
+    $$ select prepared from forebay.installation $$, $$ values ('{fix,fix,later,later}'::text[]) $$,
+    'it keeps the names, of which copies are awaited'
+);
 select is(array[forebay.was_prepared('fix'), forebay.was_prepared('other')], '{t,f}', 'by which copies are known');
 select throws_ok($$ select forebay.prepare_branch('') $$, '22023', null, 'a branch has a name');
 select throws_ok($$ select forebay.prepare_branch(null) $$, '22023', null, 'which is not null');
