@@ -201,8 +201,8 @@ def test_a_large_file_that_broke_on_its_way_goes_on(
     fault = volume.workspace.faults.add(copied(LARGE_BREAKS[where]))
     storage.write("a.pdf", pieces(LARGE), replace=replace)
     if where == "initiate lost":  # nobody knows the session that was begun first
-        for token in list(volume.files.sessions):
-            volume.files._drop(volume.files.sessions[token])
+        for token in list(volume.files.uploads.sessions):
+            volume.files.uploads.drop(token)
     assert has(volume, "a.pdf", LARGE)
     assert fault.times == 0
     assert len(volume.calls("PUT", "/cloud-storage")) <= 6 + 4
@@ -232,7 +232,7 @@ def test_an_upload_that_does_not_get_through_leaves_nothing(
     assert failed.value.may_pass
     assert not list(volume.folder.parent.glob("**/*.pdf"))
     assert not list(volume.folder.parent.glob(".stand-in-*"))
-    assert not volume.files.sessions
+    assert not volume.files.uploads.sessions
     volume.workspace.faults.clear()
     storage.write("a.pdf", pieces(LARGE))
     assert has(volume, "a.pdf", LARGE)
