@@ -52,7 +52,7 @@ accuracy: .venv/dev.stamp # Write tables and examples of the docs anew, after an
 lock: # Write requirements.lock anew: today's versions of all that the extras need
 	@$(PYTHON) -m venv --clear .venv/lock
 	@.venv/lock/bin/python -m pip --disable-pip-version-check --quiet install '.[dev]'
-	@{ echo '# The versions that Forebay is tested with: pip install -c requirements.lock forebay'; \
+	@{ echo '# The versions that Forebay is tested with: pip install -c requirements.lock .'; \
 	.venv/lock/bin/python -m pip freeze | grep '==' | grep -v '^forebay=='; } > requirements.lock
 	@rm -rf .venv/lock
 	@echo "requirements.lock names $$(grep -c '==' requirements.lock) packages"

@@ -26,7 +26,7 @@ to forebay_worker;
 -- agent: fetches its work, asks before a call, and reports what became of an attempt
 grant execute on function
 forebay.begin_attempt, forebay.may_call, forebay.complete, forebay.complete_many, forebay.fail,
-forebay.report_usage, forebay.report_progress, forebay.callback
+forebay.report_usage, forebay.report_progress, forebay.callback, forebay.known_attempts
 to forebay_agent;
 
 -- operator: defines agents, quotas, customers and prices, and acts on tasks and agents

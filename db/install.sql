@@ -1,10 +1,10 @@
--- Install Forebay 0.4.0, or upgrade to it: psql -v ON_ERROR_STOP=1 -f db/install.sql
+-- Install Forebay 0.5.0, or upgrade to it: psql -v ON_ERROR_STOP=1 -f db/install.sql
 --
 -- The files in load order; a function's folder is the role that may call it. One transaction.
 -- Running it again changes nothing, and neither does `forebay db upgrade` after it.
 -- Written by `forebay db install-script`: do not edit.
 
-\set release 0.4.0
+\set release 0.5.0
 \ir install/begin.sql
 
 -- migrations
@@ -20,10 +20,11 @@
 \set file migrations/0010_find_traces.sql \set sha256 f6a7b86589c4cda3324d927ca87fdbd80ab40a93b0ec95a6339d96614582ecb4 \ir install/apply.sql
 \set file migrations/0011_read_bills.sql \set sha256 c75092c85d29e4acb7d93461c98bd0ae5f9a3de66650402897c865d76f5eb906 \ir install/apply.sql
 \set file migrations/0012_make_branches.sql \set sha256 c2ff9c644c4e2785ed145608bcb091efee52c7ac34c389a760119b40be4e4417 \ir install/apply.sql
+\set file migrations/0013_bill_by_place.sql \set sha256 33e50a1dde9c40bc072b9a0dbbd1224aff1d6c1cc3ce96b8333f3edcfd9312f3 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
-\set file functions/internal/_add_compute.sql \set sha256 5acdcf8ce2d116e9ecd2e654569df1bf37e167015f3af91ea6d7cbdf1e67d32b \ir install/apply.sql
+\set file functions/internal/_add_compute.sql \set sha256 9e3c41829c4bdfab1abaf27835fb4ffe332f1a7af1ce8fb7ddabbd3ad7613a1a \ir install/apply.sql
 \set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
 \set file functions/internal/_admit.sql \set sha256 d34f9aed36c79b26bedb63d93c833c63ec7eaecf672d88e7247d68e9f47e2aa8 \ir install/apply.sql
 \set file functions/internal/_admit_principal.sql \set sha256 5b2be31375184b7881a55339c83324f10eb1a7b335fd683cf9f43ebe8ee7a439 \ir install/apply.sql
@@ -32,10 +33,10 @@
 \set file functions/internal/_agent_gauges.sql \set sha256 2c82980485a0d9b4357200e39c122b991426e8aa111499d4edc30b5138a6b2eb \ir install/apply.sql
 \set file functions/internal/_agent_key.sql \set sha256 a3485185c8d3b59a229f11d9a952ce90dcd0d7c51ebc86e0d8145213555b9891 \ir install/apply.sql
 \set file functions/internal/_agent_outlook.sql \set sha256 73784257f0c52efb7244f73ed79f938b16fe307c0e611f16f97d7cf4964acb23 \ir install/apply.sql
-\set file functions/internal/_agent_state.sql \set sha256 f1894c01eb2e0359e8126e4cdd5a1aa90bb83d1fab2c0ae97b3952be074069c7 \ir install/apply.sql
+\set file functions/internal/_agent_state.sql \set sha256 adc1cc3c0e899b9b9ccfb20efc6d28775ca2e0ecda707f35a0cc65b75b20bc88 \ir install/apply.sql
 \set file functions/internal/_ahead_words.sql \set sha256 e26b2c777e025caf044e67e792bdca5a081d5fdff50d426a2eca0b097fe0a869 \ir install/apply.sql
 \set file functions/internal/_alias.sql \set sha256 f2419b6be995cd8650848189017bab528adee92726ce341ec9de0b0a6a46a88f \ir install/apply.sql
-\set file functions/internal/_ask_stop.sql \set sha256 35e9a415f3f96dda7b6b933ce12bcf3ed03f249ebb0481c33a04d78b5854c530 \ir install/apply.sql
+\set file functions/internal/_ask_stop.sql \set sha256 37c6153641249546aee2df0209b9927d79aceb04a3dfff4d5e2ea79fd0eb31ca \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
 \set file functions/internal/_attempt_document.sql \set sha256 fcb8958019203b97edf880a154cabee46d8e68381b1ed5001bb266b28667bd03 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
@@ -58,14 +59,14 @@
 \set file functions/internal/_calls_ahead.sql \set sha256 97ae90e8e4288aa1f30aea1ba992ca562aa4a4fd6c20a2d9566eb26a0445ec34 \ir install/apply.sql
 \set file functions/internal/_calls_to_come.sql \set sha256 dee8469aefa4c9c8056519cb8af5fed0d9d329cfcb3b8fc090a446d1d3d717a6 \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 f153b94eca5ced28d6bd1a30fa51b754bb33587a9b07bacab7dc688527cbd636 \ir install/apply.sql
-\set file functions/internal/_candidates.sql \set sha256 cfb19ad2469bf976b77723205f12fe34a85c9dcc85268b8ef258ad625bca4350 \ir install/apply.sql
+\set file functions/internal/_candidates.sql \set sha256 71d6eba7c8405750f8e61294f50fe8c13a997a7706c6c6aab9031025941320e6 \ir install/apply.sql
 \set file functions/internal/_cap_condition.sql \set sha256 5ba4cfbf706c1ff99063b4522f8d0eff032e1e1ece3fe832f883e1ef038526b2 \ir install/apply.sql
 \set file functions/internal/_cap_today.sql \set sha256 9184dbbfca13ccae52c9e208ea4996f443bcd48e9029435f33697251fb207ec5 \ir install/apply.sql
 \set file functions/internal/_capped_customers.sql \set sha256 fd3cce1942153dee1c3553670054e6206b3ff4d788aa75f3658580767ab6cc71 \ir install/apply.sql
 \set file functions/internal/_caps.sql \set sha256 183b4bebc5b7582af65d28d022c11b4ef74e5a088448de7ff631d651238399f1 \ir install/apply.sql
 \set file functions/internal/_cells.sql \set sha256 09147b5d217eaed0acb056777d3a440d60db4f8db58bcecc2bc9f5781f86a839 \ir install/apply.sql
 \set file functions/internal/_chance.sql \set sha256 8192e92cfc072260abc4b2b23c64477dddad37ded5eceedd8263e8b588bb1a9c \ir install/apply.sql
-\set file functions/internal/_claim.sql \set sha256 f2ea7679666c0f0e9ec0dbc9eed23ea7cefec748e682164e1749c58bfdbdfa85 \ir install/apply.sql
+\set file functions/internal/_claim.sql \set sha256 8f464a93b9d381a44180fbcb0ec8084f311167382b0e769abf6bb40d2701b9c5 \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
 \set file functions/internal/_compute_bases.sql \set sha256 3b1427c3e7dcb5f6c43ebdba23965c9bd08e87e030b7a9ddd9464c9b9c1184ee \ir install/apply.sql
 \set file functions/internal/_compute_source.sql \set sha256 3fcd88e4538fd59b3295a6f9b84a003b5235905f8b3887ba5be4568f8af3d492 \ir install/apply.sql
@@ -81,12 +82,12 @@
 \set file functions/internal/_count_ahead.sql \set sha256 a307b9195dd8398801bc3563325af88dba2eb4f0bd149247d660c5590bec9df0 \ir install/apply.sql
 \set file functions/internal/_count_expired.sql \set sha256 bff71b506a567bb93b164c44c02e3a5b3e625a94da7f14ad6797ec714fad41d4 \ir install/apply.sql
 \set file functions/internal/_count_turns.sql \set sha256 66287c83ab06d3e35595bb6545c8cf932a41f4793a96a1289835dafb1f1d0b8f \ir install/apply.sql
-\set file functions/internal/_count_usage.sql \set sha256 8d864abd4c077cd4fbd6d1764f8c910739d17fc887ccda9a4780283303551728 \ir install/apply.sql
+\set file functions/internal/_count_usage.sql \set sha256 f8accf92ea080051a1996062765f0f4314a4d78a4aa508d24741d659dd08989f \ir install/apply.sql
 \set file functions/internal/_counted_calls.sql \set sha256 6eb4d0fa0b8c5ab02c332ca36467f1e62906ddffa98a2d7098b370e92866c906 \ir install/apply.sql
 \set file functions/internal/_customer_amounts.sql \set sha256 52ae6c901dba65129ec38707581cf754872e2df721a8c5a6ffeaa32efb33f5c6 \ir install/apply.sql
 \set file functions/internal/_customer_pages.sql \set sha256 1570588818b2f6e7d9de194e7e6aa0cdf95e4baf8c0ac427db0ad2baa7abc39f \ir install/apply.sql
 \set file functions/internal/_customer_priorities.sql \set sha256 503f75f783691bd38329f7ab4a941bc70741b847a59500029965677c45fc5a69 \ir install/apply.sql
-\set file functions/internal/_customer_sources.sql \set sha256 24eeb01ea1c58962be8182296359ea6a4eed557f1f1eac4985eb0375b63d6022 \ir install/apply.sql
+\set file functions/internal/_customer_sources.sql \set sha256 8f824f968339b44f367e222c0c7ddaad46c74d5cde66f43c642786e1f17e8d95 \ir install/apply.sql
 \set file functions/internal/_customer_tasks.sql \set sha256 53c55f20e7784b3b1fba9b7782ad7e103b7607979574dad079a0ecb2a04fa7aa \ir install/apply.sql
 \set file functions/internal/_customers_with_tasks.sql \set sha256 c3fb4b81fd8038474fd2ead7edf704a03727ff965b0d45de0e05912f68d2ad28 \ir install/apply.sql
 \set file functions/internal/_dearest_usd_per_m.sql \set sha256 dbd1c312ef7ebc87da9d559d899aaab7bbd1ecccb2d034778c1a24eac41e4e73 \ir install/apply.sql
@@ -96,7 +97,7 @@
 \set file functions/internal/_effective_priority.sql \set sha256 beabadd7ff286a78fbbca6bd88c71afce5257019bd9e8799ff6e02d2337d959f \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 a072c760eca2ca7ef2facc2463f81fb0844e9f05b28c5e9bbcdb2ca5a3052791 \ir install/apply.sql
-\set file functions/internal/_end_observed.sql \set sha256 c7263aef1732708805c21b9ac28045a1176817f05f554450e681fae3f7ab34b1 \ir install/apply.sql
+\set file functions/internal/_end_observed.sql \set sha256 53b9aa5dd4d7babd416c9ea126a59ad46685d8ab3dd26c726f974558d4cb08a3 \ir install/apply.sql
 \set file functions/internal/_end_refusals.sql \set sha256 f81ab770ce886fca9159faaf19dc6cf3d13c6b349d78125b5a6bb9ba24dccf67 \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 cd3f0ca2189329a7305b07e3b940ff94a8a039eca204042e39be2446bc265b56 \ir install/apply.sql
 \set file functions/internal/_estimate.sql \set sha256 302035370bcaa6da8bc002590a15eadbc0b9c44eddf3e7b3a276cbeb2a65d47d \ir install/apply.sql
@@ -106,7 +107,8 @@
 \set file functions/internal/_expired_priority.sql \set sha256 4b6026c2865e459884fe36658638d476a88409117d8e0bd245e79fc76545150e \ir install/apply.sql
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
 \set file functions/internal/_explain_running.sql \set sha256 7d0825c3deb93ed8ae90e6fd01b66b056fd5c27a64d731527fa9d847dbcb6d70 \ir install/apply.sql
-\set file functions/internal/_explain_waiting.sql \set sha256 5b2f3fe74ed7074c2e7bf7edbe778f75b734749942cf62e0a57bb4d95568e9a6 \ir install/apply.sql
+\set file functions/internal/_explain_waiting.sql \set sha256 ac59a94451769ae4e6a23b81d81b1de943c391914b88414ebe8235e4f33ec429 \ir install/apply.sql
+\set file functions/internal/_failing_launches.sql \set sha256 03b27e945c7dd0b21948a5abe02a4d4fcbe9da97b895839a3fbac5c96a2f5745 \ir install/apply.sql
 \set file functions/internal/_fair_order.sql \set sha256 829ba492b8a45464ac565a3b477460bf70ace995d0a53a8866e2bb63aa18dabb \ir install/apply.sql
 \set file functions/internal/_finished_per_minute.sql \set sha256 c0818ad81f9df1f8d2d129caf1ca2bd660f85900611f121190f4ad70fdbceb86 \ir install/apply.sql
 \set file functions/internal/_first_call.sql \set sha256 46bd4d5005660a5619f3828c0156d1c89e0a64d89f1a85c015d6a6af39d33138 \ir install/apply.sql
@@ -130,12 +132,13 @@
 \set file functions/internal/_get_task.sql \set sha256 30a9c110ca13ef8bffe364086364c57e823a968ae2aa350ccc62d948def7f861 \ir install/apply.sql
 \set file functions/internal/_give_back.sql \set sha256 64d6d9ca58876f9dd759e7f5e14f2fe275bb2208835ad9b789946ebd96ef9307 \ir install/apply.sql
 \set file functions/internal/_grant_call.sql \set sha256 53a33d549355d3dafc0e67c51f6554a478dc61709f663ba60cfe406e0aa47ae0 \ir install/apply.sql
-\set file functions/internal/_halt.sql \set sha256 fd9c2fcaa3c935868e70589150169c32efd2e1dcf02fbd8148e3f755ee9c6685 \ir install/apply.sql
+\set file functions/internal/_halt.sql \set sha256 b8e8988e146805d016381c9867ecdcb1714ac578aabe74fe8b85531dfbfbfd9d \ir install/apply.sql
 \set file functions/internal/_has_caps.sql \set sha256 eda43002613c8801c421a951a218f37de5177758c99ed14f625cd46fc6d996ea \ir install/apply.sql
 \set file functions/internal/_has_customer_caps.sql \set sha256 fa0f282b634a95a74c0c3df22688ce0d1173a7a8cb09657716043c0eca79e1bb \ir install/apply.sql
 \set file functions/internal/_has_in_flight.sql \set sha256 fe66abd960c8385b3c644acbca2d6ef76fc572e9e34eecd34cc1581cc907e955 \ir install/apply.sql
 \set file functions/internal/_has_waiting.sql \set sha256 dbc8bca3077682449cfec5030b6d083c03159d8560ef1eb0923ab462c8ba0105 \ir install/apply.sql
 \set file functions/internal/_held_up_deadline.sql \set sha256 52c7c55434069c276ec178bbecb57927d02640630036fdefd77a63aeb8f16f71 \ir install/apply.sql
+\set file functions/internal/_held_up_words.sql \set sha256 ddfa51b4a2140805901dc2df53c18517dc08761126767258fe36bddb4d8ad003 \ir install/apply.sql
 \set file functions/internal/_here.sql \set sha256 49146f386fe9e810d5a4c2de5c1e72b6f22921411d431c432420e82547a9ad45 \ir install/apply.sql
 \set file functions/internal/_hindrance.sql \set sha256 a2dcaf26abf8d8c74ffcaf057ccfcf261cbeef00ac5097ecb4660955b158222f \ir install/apply.sql
 \set file functions/internal/_hindrance_words.sql \set sha256 75b29c82272ec6a4c4286a098dcd8b4ced058b114da8f395cd2b59b648a7a550 \ir install/apply.sql
@@ -150,6 +153,7 @@
 \set file functions/internal/_is_current.sql \set sha256 c1fa5024be18f4664345ec18f3c542a97bba03aa8836a685eaeb23b1505fb0bd \ir install/apply.sql
 \set file functions/internal/_is_expired.sql \set sha256 b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12 \ir install/apply.sql
 \set file functions/internal/_is_external.sql \set sha256 5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b \ir install/apply.sql
+\set file functions/internal/_is_held_up.sql \set sha256 32fef88e9b1a2ac32b7917d0df5f865609c25ebeab3117c96b6002ced5ddf294 \ir install/apply.sql
 \set file functions/internal/_is_here.sql \set sha256 a980bcf9878b6ab00c8829e408bbe2898eed1ee6b08437faf463925c248c771c \ir install/apply.sql
 \set file functions/internal/_is_limited.sql \set sha256 52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566 \ir install/apply.sql
 \set file functions/internal/_is_person.sql \set sha256 00898cd347a1f3055c12990aee54081ab201ab647db5567fe1ae5eab11cfce39 \ir install/apply.sql
@@ -172,17 +176,18 @@
 \set file functions/internal/_known_usd.sql \set sha256 7f10d9efbeb394c4d036484e1fb2faa54ec20067ffd541bdcf7c8ed574a74ff3 \ir install/apply.sql
 \set file functions/internal/_last_minute.sql \set sha256 602aea63544344058cec050d456dac64fe22b5b8b6daf9495f3aad282d43e98b \ir install/apply.sql
 \set file functions/internal/_last_refusal.sql \set sha256 a35fcd0d9407232bc6ca3c1b57706f8df63add61a4f0707842ca04be188de486 \ir install/apply.sql
+\set file functions/internal/_last_seen.sql \set sha256 9cbcfbddcb897d281d700b802121e93cfd27a56bd4261d9fd7ad71762d791cc2 \ir install/apply.sql
 \set file functions/internal/_launcher_faults.sql \set sha256 68028f9980bc6944ab9800dd73343fca98b4a7397d5cb153cd7f0086b34571a1 \ir install/apply.sql
 \set file functions/internal/_launcher_words.sql \set sha256 f553d11f2998763f0d7760276131e77e3f2d16161a627fe1a0baaa234a3fb4a0 \ir install/apply.sql
 \set file functions/internal/_learned.sql \set sha256 79f99802817248d38b6ad189e1284c93bb27d91dcdd34a334bfd01e8514d47df \ir install/apply.sql
-\set file functions/internal/_leave_room.sql \set sha256 6e012fbbc5b7f61daa339c8fff0ae02cf672aff91a5ca0d0b67ffc3bba43551d \ir install/apply.sql
+\set file functions/internal/_leave_room.sql \set sha256 0fefb29ab6e6ba76ee21f9f5e4785f31b7c5b0386cb4cf9480822a3b5c474b10 \ir install/apply.sql
 \set file functions/internal/_levels.sql \set sha256 8679dfb0a58ae6df64599eeb460c795171291b4a674084ca890f11cb3dc84257 \ir install/apply.sql
 \set file functions/internal/_limits.sql \set sha256 26f8cac4223dcfb4aa4ebe397c8e59c6da73af30ee3859a472b6b281e8be2296 \ir install/apply.sql
 \set file functions/internal/_line.sql \set sha256 76e16240433b36a24309aaad6eafcdec847bbef55b8f174917deb3665aa1ce64 \ir install/apply.sql
 \set file functions/internal/_line_key.sql \set sha256 e550d2a752f5f98e463ce2a2c9a32e1bb76a0636e704d953652380dd548457ab \ir install/apply.sql
 \set file functions/internal/_line_state.sql \set sha256 16ecd464af6a422e83f072dc7be06b08dba6add9c74cca4232ad904c8503b3fe \ir install/apply.sql
 \set file functions/internal/_lined_up.sql \set sha256 b13dc90e2418c9d6e14e6baf20a5b805a1fdb17ce77a383805f50c3acf59b1d6 \ir install/apply.sql
-\set file functions/internal/_llm_bases.sql \set sha256 e38ae05a72e80a2c99beaf86c2d998eb47e0a207fec7f2f05dbb44e4407b459a \ir install/apply.sql
+\set file functions/internal/_llm_bases.sql \set sha256 4ebe69fabab8c757bde1f31c63ce0d70fccd06e96ae03090d8156bd1975c80df \ir install/apply.sql
 \set file functions/internal/_lock_agent.sql \set sha256 d4cf48cc8e8a40570a50f0f2ca7349405f37bede255a7ad1e6a558a405a49980 \ir install/apply.sql
 \set file functions/internal/_lock_attempt.sql \set sha256 7223dafda72c4c0d5c2855bc73e5d5b08bc1a2b15d59ef97bb5d48325ac8122c \ir install/apply.sql
 \set file functions/internal/_lock_customers.sql \set sha256 9162de0cc1f07345bbffe171f59fc8f05039ff13cc6e17bebd970abdcbf1a5af \ir install/apply.sql
@@ -209,13 +214,14 @@
 \set file functions/internal/_may_defer.sql \set sha256 bc0d72ace88cb297ee3c4de996a5ea35fad97f5711331187c4fb7b802de11b18 \ir install/apply.sql
 \set file functions/internal/_may_dispatch.sql \set sha256 4459ef67a9629b641454a23a4a48d38a24ebeeb848765717feb35c6c7c129508 \ir install/apply.sql
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
-\set file functions/internal/_may_start.sql \set sha256 2adc917a4b97ef6c2e3f4df1fe734d64a0e78e10bf60a312987188c20a74c9ec \ir install/apply.sql
+\set file functions/internal/_may_start.sql \set sha256 8b980448a091d1d671e43a9ce119c26f8318d8eed66797486c26ec89d40cfcde \ir install/apply.sql
 \set file functions/internal/_measure.sql \set sha256 e61893d4d6328633983e365d0344f44b804f5006afde69829d6a74d815879a89 \ir install/apply.sql
 \set file functions/internal/_merge_call.sql \set sha256 ce8ba161f5a88f1fb72ff5838d25c1cbf9123bf286e254a2ff7326b1430fa0e8 \ir install/apply.sql
 \set file functions/internal/_moment_words.sql \set sha256 c7a9665934a7a9bbf0dc03532a234217d70256f6723ab8f21d3920a27d97aec6 \ir install/apply.sql
 \set file functions/internal/_move_ids.sql \set sha256 a82f508825cd11e1f0830feeca516b348d209e038c3c81e451392f5497501aec \ir install/apply.sql
 \set file functions/internal/_names.sql \set sha256 4b98395b29edf3db3bf636f18c26d2b17235c1ddd70b16a5d42a98c9511bf6f4 \ir install/apply.sql
 \set file functions/internal/_need.sql \set sha256 ff9ad8c22d063b0afc19cd8e6d996cc3422a49b09861b35f3f1a717484cc70ae \ir install/apply.sql
+\set file functions/internal/_never_ran.sql \set sha256 dc362f164f1cbc8ccaff1609372469306afa6f0216583091a95ab7846d9b68d4 \ir install/apply.sql
 \set file functions/internal/_newest_of_agents.sql \set sha256 d7f5052bbd12f16e01808dba42303d7ea9f230de605cc1251d16131df5601ebf \ir install/apply.sql
 \set file functions/internal/_newest_of_customers.sql \set sha256 dc7697c47050f60992ef2fb4968491481b39b7e7c3e83b27218b2f51dd19f072 \ir install/apply.sql
 \set file functions/internal/_next_round.sql \set sha256 262d6c317d5c45df08a0845b96f2e615d330fe4d3ebdab5daffbace029feb89d \ir install/apply.sql
@@ -267,7 +273,7 @@
 \set file functions/internal/_remaining.sql \set sha256 8eac83bfffc6b1d476ab40028d48dc1b0fe362b725de84d637a23d6ece8d1d61 \ir install/apply.sql
 \set file functions/internal/_rename_spending.sql \set sha256 481840c6ef2bb2975a9bdc3141694b0b17aa5a0aeb413d553c61542ce408f5de \ir install/apply.sql
 \set file functions/internal/_reopen_uploads.sql \set sha256 6dcb912f21a301f99005000456420c06787181bb4f4c738d9242402f02f39731 \ir install/apply.sql
-\set file functions/internal/_report.sql \set sha256 161c69cfc7a78d591cfd65bba4ff5ea75fe18675912e3b8047674bc2958e3f12 \ir install/apply.sql
+\set file functions/internal/_report.sql \set sha256 46af53023989e7451b76490e1ccb8c945668e129043e214356eb6853acff7fd4 \ir install/apply.sql
 \set file functions/internal/_report_effect.sql \set sha256 cca44a142ef57021fdf342fdc6938e9e5fe07ce7b00f7c537051b23118e1be7d \ir install/apply.sql
 \set file functions/internal/_report_event.sql \set sha256 79d68a18daf0437a3ef00dca30b153b08d5294f1de65fbe8075c9944a77e01ad \ir install/apply.sql
 \set file functions/internal/_report_of_slots.sql \set sha256 951ce5c5da64c3a950c71496e3bcb71b97275daa0d2dae3e5b82bb88025a3c74 \ir install/apply.sql
@@ -310,7 +316,7 @@
 \set file functions/internal/_short_customers.sql \set sha256 c6d6c9f25c32afe038f7c87f83b9d4293e8ff5599935941da3558297df6104cb \ir install/apply.sql
 \set file functions/internal/_slot_at.sql \set sha256 af7b53f936f2e7d444257178482848cfb9ad5252d2a9bdf5b1d9861d2d280bc9 \ir install/apply.sql
 \set file functions/internal/_slots.sql \set sha256 d27eee98c068786b60956ea1575e5966a2637c24fa43e515c964572de65193de \ir install/apply.sql
-\set file functions/internal/_spend.sql \set sha256 6f5797a9dccdfac00806e284c440ce5e89a934b47a2ff0d5d9d6dc4aedf4dd4b \ir install/apply.sql
+\set file functions/internal/_spend.sql \set sha256 e206d1a987e06242bd14a3132a937a6aa76d48100a667b40cead519c13f6820a \ir install/apply.sql
 \set file functions/internal/_spent_today.sql \set sha256 dd0c551383f2943e87572262532bf9df93d4535ee8e7890faa57bf0a9e3c46a8 \ir install/apply.sql
 \set file functions/internal/_stands_before.sql \set sha256 1f71dc7b0107ed66025c83046a2fdff1f3151287db0d9dbe59442223ba09c242 \ir install/apply.sql
 \set file functions/internal/_starts_at.sql \set sha256 62cddb479ceef7cd950da3e39f7de72902d666c020ace18d1fdf52ea37daf0f4 \ir install/apply.sql
@@ -323,6 +329,7 @@
 \set file functions/internal/_take_look.sql \set sha256 a493b53dcd725f1a75c165baf5d3be051e80e27300b96d64bcda6a73ef3c3336 \ir install/apply.sql
 \set file functions/internal/_take_money.sql \set sha256 19c0127699d2ec1de86cfef298d9e94dbb9fc11ac5985a1deb2428aa64dc12ce \ir install/apply.sql
 \set file functions/internal/_take_room.sql \set sha256 3e78ff40a25c0bd481ef6a3d80b6289fb81d680d1b926dacb0884997940957f4 \ir install/apply.sql
+\set file functions/internal/_take_run.sql \set sha256 bd4665c3e9b0021f980ae37b5229b8187ecb4c72a7141ffea495024ebfc6c6f5 \ir install/apply.sql
 \set file functions/internal/_take_turns.sql \set sha256 4e88b5da5f76a333322ba4ede245f2ef4f67d3c33433b4337a6f311402d8aea4 \ir install/apply.sql
 \set file functions/internal/_take_uploads.sql \set sha256 5bbd954010739caa2cdd9ac7b52fe0b895b25757c57a2363cea4d5a25331c3d1 \ir install/apply.sql
 \set file functions/internal/_take_usage.sql \set sha256 ee9b8eec1be4404aef62ab475d643c2ee57fa53e84f5f1a661964639cb0ea39e \ir install/apply.sql
@@ -345,10 +352,11 @@
 \set file functions/internal/_upsert_rollups.sql \set sha256 d4c0f58a4ce33565e7c6e0a5e144d66ec7f8642b1045b25555aded7d496bcb4b \ir install/apply.sql
 \set file functions/internal/_usage_source.sql \set sha256 5c2d6eb0803af258ae035ffcf162f69687a40ef71544d35136dd3c2307e80a04 \ir install/apply.sql
 \set file functions/internal/_usage_sources.sql \set sha256 9b7d50e4a54503f3633484b9d644eca5d752b7c5664c0a4fe0e9a25eeab80096 \ir install/apply.sql
+\set file functions/internal/_used_nothing.sql \set sha256 2a7f54302f1508432e392c381507453ce9567e89c3a7470d9dafba435187d467 \ir install/apply.sql
 \set file functions/internal/_utc_day.sql \set sha256 e723bc7e3027aa2dc4abd4f1afc2de619730fb164fbbdf0b31e335673fd15505 \ir install/apply.sql
 \set file functions/internal/_waiting_priorities.sql \set sha256 48adae1f800195df14211eb2cdb48c36b5c87bb835293bce75a13f992488bfe5 \ir install/apply.sql
-\set file functions/internal/_waiting_reason.sql \set sha256 a9c198bff5935a77a96ec7a6dcd00dccab6c45f171d10144e61830e4e41a33c5 \ir install/apply.sql
-\set file functions/internal/_waiting_words.sql \set sha256 abdc1558eeaa15537b527bebabf0fb92dff772b48d258b7fd87b3abdf19041d3 \ir install/apply.sql
+\set file functions/internal/_waiting_reason.sql \set sha256 e92f27ba4125220ee420443c92656acbb29243e453a11fed4553299f64832d4c \ir install/apply.sql
+\set file functions/internal/_waiting_words.sql \set sha256 9a8454ccc60761fed188eeebfb60129d6c78e76483a58e305889bb17ef19e24b \ir install/apply.sql
 \set file functions/internal/_waits_since.sql \set sha256 2e85106ba6e6ff1b1c02e2e4d59f5b8caddfe3f3b4f71deb48beb599c8df588f \ir install/apply.sql
 \set file functions/internal/_wake_due.sql \set sha256 d9690394da5ae40c7b0de0a1e34c2bb6c53bab9b9788e727e6d41f7eea252dd3 \ir install/apply.sql
 \set file functions/internal/_wanted_statuses.sql \set sha256 ec1eda4e27bd0c6241bfdada68563bbe533f74a15723566ecbd798fd46fba1db \ir install/apply.sql
@@ -381,21 +389,22 @@
 \set file functions/worker/adopt.sql \set sha256 e9b5cb6d0107f0371e0b609ba41b42f56df8ea2d96cf90a5d2e2a2b8b42a782d \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 20bc1effd78446190a5c1b26fd5a58cfc0c5bbf47143a65aa3231e1eb46b5008 \ir install/apply.sql
 \set file functions/worker/observe_launcher.sql \set sha256 410150cf0c3312eb33db8cf82f17296400eb8948bb4091f6e65c3c62cd1a6e83 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 6a9564c54a27894810b40a92c58f98669e4b2284aca58aa5493d41d3b541cf61 \ir install/apply.sql
-\set file functions/worker/record_run.sql \set sha256 6b8cdb5df837051fe0e597319d43c027339b895d0c5b039ce722237aac8754f0 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 ad7a987cced1d844720dbf27692c705ed298b4da9be6cdf9e148b8e9123b11c4 \ir install/apply.sql
+\set file functions/worker/record_run.sql \set sha256 02cb28b8fbda2a381557416cbb8702b97b0686909377741c462808ffaf61127e \ir install/apply.sql
 \set file functions/worker/recover_claims.sql \set sha256 b566fbb6e4eb3140c8511a2de20574d842c173c048ab3ebac62b086954e4e317 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 20955897973a2e8954e6d6e12ea69718ca3c25ebaaf2cc871b5b9b63e227f159 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc \ir install/apply.sql
-\set file functions/worker/runs_before.sql \set sha256 a688e57a96bc2541fe1579321e1612d422728ed16981c2374b97c9913f404009 \ir install/apply.sql
+\set file functions/worker/runs_before.sql \set sha256 97702a4ece93b5fd051521b0cb93378e1d6d928691c3777293a293c03195caea \ir install/apply.sql
 \set file functions/worker/runs_to_cancel.sql \set sha256 fe488aadae9d71d1a8e8b4a017f6e6d69bf541a361409e25426222a63e57ea96 \ir install/apply.sql
 \set file functions/worker/sweep.sql \set sha256 9d34618aa4653a094517fabbbeb4979c57e431bb551d5488a0be721eb457fc02 \ir install/apply.sql
 
 -- functions/agent
-\set file functions/agent/begin_attempt.sql \set sha256 c3c07f0a32c79c22f030bbf131d0f4b8f099edfc3c7205cf0063468d9f15d7a6 \ir install/apply.sql
+\set file functions/agent/begin_attempt.sql \set sha256 19a00dcea3181b128e684d44d272203704b01e38b1589279c6ca0dde4727663c \ir install/apply.sql
 \set file functions/agent/callback.sql \set sha256 3976b3b19df5538d0c61c0ce411a4405bae5ceee05766c6bb9f71132034b5f66 \ir install/apply.sql
 \set file functions/agent/complete.sql \set sha256 0ab8514fc796b59d6793bd842b00135abe0667d2e7dd4d7c52b12ae3bae32a02 \ir install/apply.sql
 \set file functions/agent/complete_many.sql \set sha256 11ff8fa50e76346648f74a98638451988b3b1e2841831e93fa0afeece2159f79 \ir install/apply.sql
 \set file functions/agent/fail.sql \set sha256 9f06769671ddb610a8900c0b691664edcdd1f86dc585c8888f969e08acc5adbb \ir install/apply.sql
+\set file functions/agent/known_attempts.sql \set sha256 4aedc8487281ebc1de975ca311d0af59c9e5b3007919f91b210008ebd7f095d9 \ir install/apply.sql
 \set file functions/agent/may_call.sql \set sha256 3eb2ac8e40cb88eb3413a7920e574445c6e113ac20d6a6d0e6d9de33fd9e539e \ir install/apply.sql
 \set file functions/agent/report_progress.sql \set sha256 6b091bc6f7b2068b9c76076b1236572391f20522bdccb5dc7c0e65018cc2997b \ir install/apply.sql
 \set file functions/agent/report_usage.sql \set sha256 c0f4c83db686bf17f90c5cea35f1c1f261d5b522977bea93d34f4071bfca2267 \ir install/apply.sql
@@ -419,15 +428,15 @@
 
 -- functions/viewer
 \set file functions/viewer/agent_names.sql \set sha256 a41a9ba4ae60dd6bbc2c1869746f78bae9a3f6e709da8242086ab9978c88a9a7 \ir install/apply.sql
-\set file functions/viewer/agent_status.sql \set sha256 4b37851aff4056bdcf07032ba217837b185096f1e337ac7661c88c4d7797813f \ir install/apply.sql
+\set file functions/viewer/agent_status.sql \set sha256 095df209d0c7fb7943cd4b8a30f35603322149684d0ee64d3987c233b2166426 \ir install/apply.sql
 \set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
 \set file functions/viewer/cost_by.sql \set sha256 53b1326d009a266ded0ecf920720619b7bc82fc311fafdd2252d02b330e71a1b \ir install/apply.sql
-\set file functions/viewer/cost_sources.sql \set sha256 3d3a717d9307ed07b8b37ed77bb5299c5139c494c75a4cc3bc1ed368b25809a3 \ir install/apply.sql
+\set file functions/viewer/cost_sources.sql \set sha256 807fd401d56be72e37e5229e8357c89af635195db48dc34e0cfd7809dea9560f \ir install/apply.sql
 \set file functions/viewer/cost_summary.sql \set sha256 35dbc1cd759fbd934607b45bd18366c9e472387a3243ecc24ddb98ddb9bc2708 \ir install/apply.sql
 \set file functions/viewer/count_matching.sql \set sha256 20292184c360fa2094a35f44db03e44bcef40844bd3fd3d4c3365e39edac26ed \ir install/apply.sql
-\set file functions/viewer/customer_costs.sql \set sha256 7924aed09a1b0223502f87ce9e35e40690a36ab416336681e56586e3c9763fd9 \ir install/apply.sql
+\set file functions/viewer/customer_costs.sql \set sha256 42c20d82b7cadc65d7c33d8fc465c7965326657434e817f9b571b13a34e215d3 \ir install/apply.sql
 \set file functions/viewer/customer_status.sql \set sha256 6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6 \ir install/apply.sql
-\set file functions/viewer/explain_task.sql \set sha256 38262c46d8d3b55823c709cf408e7be9a7a4c85e443f20c6756dc028cb3bd5d4 \ir install/apply.sql
+\set file functions/viewer/explain_task.sql \set sha256 d00eae68b1770ff568a150b7c1f483e78daead66811a8ab1957106a7a04e5385 \ir install/apply.sql
 \set file functions/viewer/health.sql \set sha256 6cd0641280c0342b88064b6eb15d0dd7b2429a6710422fb9c3f2c4e2f35ed9b7 \ir install/apply.sql
 \set file functions/viewer/list_attempts.sql \set sha256 85d089c0b1f99d60b74ea4e729152c4f3399dbcc80a35200a152e9fcaf91e9a8 \ir install/apply.sql
 \set file functions/viewer/list_audit.sql \set sha256 c956681e6785f324c4d9e9a962abdbf5a073d689c3883ab81cbc67e1a3f2b1e6 \ir install/apply.sql
@@ -469,7 +478,7 @@
 \set file functions/upkeep/record_bill.sql \set sha256 5fa450bda23fa84bf638d899bf0e57e90b53844e8f93084c93b478f68d03bdce \ir install/apply.sql
 \set file functions/upkeep/record_compute_usage.sql \set sha256 7ac3b0a85c768537bdebdaba770b50fc709fa07970933ca948386f1e45e9ad5d \ir install/apply.sql
 \set file functions/upkeep/record_traces.sql \set sha256 4f6dabd52005de9934050cb38ff810ab8ccb301151ea4f2d7803eee4760515fe \ir install/apply.sql
-\set file functions/upkeep/runs_to_bill.sql \set sha256 d6b1e2a8e4cb7fa0deec49954ddd742097fc03d9a670d4b66d1fec176696fabc \ir install/apply.sql
+\set file functions/upkeep/runs_to_bill.sql \set sha256 0e115904ba5f452d97038db6deb73b70bde221753a54645323a15c30ac1c38aa \ir install/apply.sql
 \set file functions/upkeep/uploads_cleaned.sql \set sha256 6c6bbe7042d47269d10ff8db3d85f74edb18abf747a52464ee04e842d204d048 \ir install/apply.sql
 \set file functions/upkeep/uploads_to_clean.sql \set sha256 3d459fd42d2e41637d97ae04d8fe767f6160576b71263e9ce7ed9ce4270bd3fb \ir install/apply.sql
 \set file functions/upkeep/was_prepared.sql \set sha256 501422554dbf95d6642189ba74bcb18be7304a91d01e6b9ef133e99ef3511151 \ir install/apply.sql
@@ -481,6 +490,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 fd25d93c103299f033a83b6e489a3a4a780bd71718b4be58564efed010ba749e \ir install/apply.sql
+\set file grants.sql \set sha256 fc60e28911a545d6570fe93621988f3eaea13ef18e0144ddd0c8190ccd9939dd \ir install/apply.sql
 
 \ir install/finish.sql

@@ -53,12 +53,12 @@ def parse(attempt: Attempt, place: Place, beside: Place) -> Result:
     storage, name = place
     try:
         with _refusals(), storage.local(name) as path, Reader(path, attempt) as reader:
-            checkpoints = StoredCheckpoints(*beside, partial(_content, attempt, path))
+            checkpoints = StoredCheckpoints(*beside, attempt, partial(_content, attempt, path))
             result = _read(attempt, reader, checkpoints, place, beside)
     except Reject:
-        forget(*beside)  # no attempt will need what was kept
+        forget(*beside, attempt)  # no attempt will need what was kept
         raise
-    return replace(result, accepted=partial(forget, *beside))
+    return replace(result, accepted=partial(forget, *beside, attempt))
 
 
 def _document(payload: dict[str, object]) -> str:

@@ -3,7 +3,7 @@
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,12 +29,17 @@ class StandaloneAttempt:
     attempt_id: int = 0
     attempt_no: int = 1
     agent: str = "parse_document"
+    launch_key: str = "standalone"
 
     def progress(self, done: int, total: int) -> None:
         self.on_progress(done, total)
 
     def usage(self, call: Mapping[str, Any], attempt_id: int | None = None) -> None:
         """Nobody counts."""
+
+    def known(self, attempts: Collection[tuple[int, str]]) -> set[str] | None:
+        """Know no attempt of any queue."""
+        return set()
 
     def wait_to_call(
         self, tokens: int, output_tokens: int | None = None, call_id: str | None = None

@@ -4,7 +4,7 @@ An agent is named in the entry-point group `forebay.agents` and is called as `ru
 knows nothing of the database: whoever runs it reports what it returned or raised.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -38,6 +38,11 @@ class Attempt(Protocol):
     def agent(self) -> str: ...
 
     @property
+    def launch_key(self) -> str:
+        """What tells the attempt from that of another database with the same id; no secret."""
+        ...
+
+    @property
     def payload(self) -> dict[str, Any]: ...
 
     def progress(self, done: int, total: int) -> None:
@@ -49,6 +54,13 @@ class Attempt(Protocol):
 
         attempt_id is that of an earlier attempt that made it, and may have died before it said so.
         It is kept while the database is away. What is refused is logged: it costs no attempt.
+        """
+        ...
+
+    def known(self, attempts: Collection[tuple[int, str]]) -> set[str] | None:
+        """Return the launch keys of those attempts that are of the same database.
+
+        Each is an attempt's id and its launch key. None while the database is away.
         """
         ...
 

@@ -1,9 +1,10 @@
-"""Ask for a model call until it may begin: one rule, wherever the agent runs."""
+"""What an attempt asks the database, by one rule, wherever the agent runs: most of all whether a
+model call may begin."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import psycopg
 
@@ -55,6 +56,22 @@ def wait_to_call(attempt: Attempt, ask: Callable[[], CallPermit]) -> None:
             first = first or permit
             pause = permit.waits.total_seconds() if permit.waits else ASK_AGAIN
         _sleep(attempt, pause)
+
+
+def known(attempts: Collection[tuple[int, str]], ask: Callable[..., list[str]]) -> set[str] | None:
+    """Return the launch keys of those attempts that are of this database.
+
+    None while it is away; where the question fails, none are.
+    """
+    try:
+        return set(
+            ask(attempt_ids=[id_ for id_, _ in attempts], launch_keys=[key for _, key in attempts])
+        )
+    except AWAY:
+        return None
+    except (psycopg.Error, ForebayError) as error:
+        log.warning("attempts_not_known", reason=first_line(error))
+        return set()
 
 
 def _sleep(attempt: Attempt, seconds: float) -> None:

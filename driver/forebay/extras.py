@@ -1,4 +1,4 @@
-"""What of this package's optional parts is installed."""
+"""What of this package's optional parts is installed, and how the others are."""
 
 import re
 from importlib import metadata
@@ -14,3 +14,11 @@ def has(extra: str) -> bool:
             except metadata.PackageNotFoundError:
                 return False
     return True
+
+
+def install(extra: str) -> str:
+    """Return what to do where an extra is missing, for a sentence: Forebay is on no index."""
+    return (
+        f"install Forebay's extra {extra} (in its checkout: pip install '.[{extra}]'; from its"
+        " wheel: README.md, under Install)"
+    )

@@ -1,10 +1,11 @@
 """A month's costs by customer, to the cent: what finance puts on bills.
 
-Amounts are known to many digits. Rounding each would make sums that do not add up, so a column is
-rounded as a whole: its total to the cent, and each amount to one of its two neighbouring cents,
-those with the largest remainders upwards. The order of equal remainders is that of the lines.
-Columns are rounded apart: where it must be, a line's total_usd is a cent or two off LLM and compute
-together.
+Amounts are known to many digits. Rounding each would make sums that do not add up, so a customer's
+column is rounded as a whole: its sum to the cent, and each amount to one of its two neighbouring
+cents, those with the largest remainders upwards. The order of equal remainders is that of the
+lines. Columns are rounded apart: where it must be, a line's total_usd is a cent or two off LLM and
+compute together. Customers are rounded apart too, so that one's lines are the same among all and
+alone; the total is that of the rounded lines.
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def month_lines(
 ) -> list[Line]:
     """Return the customers' lines, their total, and what is shared, which is in no total."""
     with localcontext(EXACT):
-        of_customers = _customer_lines(month, costs)
+        of_customers = [line for one in _by_customer(costs) for line in _customer_lines(month, one)]
         amounts = to_cents([one.usd for one in shared])
         return [
             *of_customers,
@@ -132,6 +133,14 @@ def as_csv(lines: Iterable[Line]) -> Iterator[str]:
         yield text.getvalue()
         text.seek(0)
         text.truncate()
+
+
+def _by_customer(costs: Sequence[CustomerCost]) -> list[list[CustomerCost]]:
+    """Return the costs of each customer, in the order that they first come in."""
+    found: dict[str | None, list[CustomerCost]] = {}
+    for cost in costs:
+        found.setdefault(cost.customer, []).append(cost)
+    return list(found.values())
 
 
 def _customer_lines(month: str, costs: Sequence[CustomerCost]) -> list[Line]:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
+from uuid import uuid4
 
 import psycopg
 
-from forebay.asking import wait_to_call
+from forebay.asking import known, wait_to_call
 from forebay.calls import agent as calls
 from forebay.errors import ConnectError, ForebayError
 from forebay.launchers import LaunchableAttempt
 from forebay.leases import read_clock
 from forebay.logs import EventLog, first_line
 from forebay.pool import Database
+from forebay.traces.mlflow_settings import launch_key
 
 log = EventLog(__name__)
 
@@ -37,6 +39,7 @@ def document_of(attempt: LaunchableAttempt, database: Database) -> dict[str, Any
         "agent": attempt.agent,
         "entry_point": attempt.entry_point,
         "payload": attempt.payload,
+        "launch_key": launch_key(attempt.launch_token),
         "deadline_at": attempt.deadline_at.isoformat(),
     }
 
@@ -54,6 +57,7 @@ class RunningAttempt:
         self.agent: str = document["agent"]
         self.payload: dict[str, Any] = document["payload"]
         self.entry_point: str = document["entry_point"]
+        self.launch_key: str = document.get("launch_key") or uuid4().hex  # of an older daemon
         self._deadline_at = datetime.fromisoformat(document["deadline_at"])
         self._deadline = math.inf  # in time.monotonic(), once the database's clock is known
         self._database = Database(document["conninfo"], application_name="forebay attempt")
@@ -94,6 +98,10 @@ class RunningAttempt:
                 except (psycopg.Error, ForebayError) as error:
                     log.warning("usage_refused", reason=first_line(error))
                 del self._unsent[0]
+
+    def known(self, attempts: Collection[tuple[int, str]]) -> set[str] | None:
+        """Return the launch keys of those attempts that are of this database; None: it is away."""
+        return known(attempts, lambda **them: calls.known_attempts(self.connection(), **them))
 
     def wait_to_call(
         self, tokens: int, output_tokens: int | None = None, call_id: str | None = None

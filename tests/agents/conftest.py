@@ -1,7 +1,7 @@
 """Fixtures: the samples, printed once, and an agent run that takes a path."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,16 @@ class RecordedAttempt:
     earlier: list[tuple[int, dict[str, Any]]] = field(default_factory=list)
     asked: list[tuple[int, int | None, str | None]] = field(default_factory=list)
     time_left: float = math.inf
+    database: str = "a"
+    is_away: bool = False
+
+    @property
+    def launch_key(self) -> str:
+        return f"{self.database}{self.attempt_id}"
+
+    def known(self, attempts: Collection[tuple[int, str]]) -> set[str] | None:
+        own = {(attempt_id, f"{self.database}{attempt_id}") for attempt_id, _ in attempts}
+        return None if self.is_away else {key for _, key in own.intersection(attempts)}
 
     def progress(self, done: int, total: int) -> None:
         self.reports.append((done, total))

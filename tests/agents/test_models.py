@@ -125,6 +125,23 @@ def test_tokens_that_were_cached_are_reported(
     assert 1024 <= repair["cached_tokens"] <= first["input_tokens"] < repair["input_tokens"]
 
 
+IN_PROMPT = {"prompt_tokens": 17903, "completion_tokens": 5, "total_tokens": 17908}
+BESIDE = {"prompt_tokens": 86, "completion_tokens": 5, "total_tokens": 91}
+CLAUDE = {"cache_read_input_tokens": 17817, "cache_creation_input_tokens": 0}
+
+
+@pytest.mark.parametrize("counted", [IN_PROMPT, BESIDE], ids=["in the prompt", "beside it"])
+def test_tokens_that_were_cached_are_reported_as_claude_tells_them(
+    counted: dict[str, int], server: ModelServer, attempt: RecordedAttempt
+) -> None:
+    """Databricks counts them into `prompt_tokens`; where they cannot be in it, they are added."""
+    server.simulation.used = counted | CLAUDE | {"prompt_tokens_details": None}
+    read(server, attempt, page(1, *INVOICE))
+    (call,) = attempt.calls
+    assert (call["input_tokens"], call["output_tokens"]) == (17903, 5)
+    assert call["cached_tokens"] == 17817
+
+
 def test_usage_that_the_endpoint_does_not_tell_stays_unknown(
     server: ModelServer, attempt: RecordedAttempt
 ) -> None:

@@ -17,6 +17,7 @@ from forebay.calls import operator, submitter, upkeep, worker
 from forebay.errors import SettingError, UnknownUploadError
 from forebay.pool import Database
 from forebay_agents.checkpoints import StoredCheckpoints
+from forebay_agents.standalone import StandaloneAttempt
 from forebay_apps.intake import cleaning
 from forebay_apps.intake.cleaning import Cleaner
 from forebay_apps.intake.settings import IntakeSettings
@@ -125,13 +126,14 @@ def test_what_a_task_left_goes_when_it_has_ended(
     (claim,) = worker.dequeue(conn, worker="w")
     for upload_id in ids:
         name = f"uploads/{upload_id}.pdf"
-        StoredCheckpoints(settings.storage, name, lambda: [b"x"]).put("ocr-1", {})
+        attempt = StandaloneAttempt()
+        StoredCheckpoints(settings.storage, name, attempt, lambda: [b"x"]).put("ocr-1", {})
     operator.cancel(conn, task_ids=[claim.task_id])
     assert cleaner.step() == 0
     clock.advance(DAY)
     assert cleaner.step() == 1
     documents = {f"{ended}.pdf", f"{waits}.pdf"}
-    assert stored(settings) == documents | {f"{waits}.pdf.forebay/ocr-1.json"}
+    assert stored(settings) == documents | {f"{waits}.pdf.forebay/ocr-1.0-standalone.json"}
     folder = settings.storage.root / "uploads" / f"{ended}.pdf.forebay"  # type: ignore[attr-defined]
     assert not folder.exists()
     submitter.cancel_batch(conn, batch_id=batch_id, actor=OWNER)

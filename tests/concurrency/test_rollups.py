@@ -392,6 +392,25 @@ def test_an_estimate_by_an_end_that_moves_meanwhile_does_not_count(stage: Stage)
     assert_exact(stage)
 
 
+def test_a_run_that_is_told_while_its_attempt_is_handed_back_may_cost(stage: Stage) -> None:
+    """The launch's answer comes as the attempt is released: what the run cost is not 0."""
+    stage.agent(launcher="lakeflow", job_id=7)
+    task_id = stage.enqueue()[0]
+    claim = stage.claim_one()
+    with stage.transaction() as release:
+        worker.release(release, attempt_id=claim.attempt_id, reason="shutdown")
+        session, future = stage.start(
+            lambda conn: worker.record_run(conn, attempt_id=claim.attempt_id, run_id="1")
+        )
+        assert stage.wait_until_blocked(session, future)
+        release.commit()
+    future.result()
+    attempt = stage.attempt(claim.attempt_id)
+    assert (attempt.status, attempt.run_id, attempt.compute_usd) == ("released", "1", None)
+    assert stage.task(task_id).costed_attempts == 0
+    assert_exact(stage)
+
+
 def test_a_record_that_moves_twice_at_once_costs_one_attempt(stage: Stage) -> None:
     """Loads of a source go one after the other, so that each sees what the one before moved."""
     stage.agent()

@@ -26,6 +26,8 @@ from support.clock import Clock
 from support.daemon import register
 
 WAREHOUSE = "w1"
+TAG = ("project", "forebay")
+OURS = dict([TAG])
 LONG_AGO = datetime.fromisoformat("2025-01-01T00:00:00Z")
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
@@ -42,11 +44,18 @@ class Books:
     upkeep: psycopg.Connection
     numbers: Iterator[int]
 
-    def run(self, *, minutes: float | None = 90, **task: Any) -> tuple[int, str]:
+    def run_at(self, place: str, run_id: str | None = None) -> tuple[int, str]:
+        """Have a task run in a workspace, with that run id; return task id and run id."""
+        worker.observe_launcher(self.db, worker="w", launcher="lakeflow", place=place)
+        return self.run(run_id=run_id)
+
+    def run(
+        self, *, minutes: float | None = 90, run_id: str | None = None, **task: Any
+    ) -> tuple[int, str]:
         """Have a task run outside for so long (None: on and on); return task id and run id."""
         task_id = submitter.enqueue(self.db, agent="jobs", payload={}, **task)
         (claim,) = worker.dequeue(self.db, worker="w", agents=["jobs"])
-        run_id = str(next(self.numbers))
+        run_id = run_id or str(next(self.numbers))
         worker.record_run(self.db, attempt_id=claim.attempt_id, run_id=run_id)
         if minutes is not None:
             self.clock.advance(minutes * MINUTE)
@@ -84,12 +93,15 @@ def books(
     clock: Clock,
     connect: Connect,
 ) -> Books:
-    """Return a bill that holds nothing but a price of 0.50 a DBU, and an agent `jobs`."""
+    """Return a bill that holds nothing but a price of 0.50 a DBU, and an agent `jobs`.
+
+    What is shared and ours has the tag OURS.
+    """
     statements = Statements(workspace)
     statements.add_warehouse(WAREHOUSE)
     workspace.add(statements)
     rows = Billing(statements)
     rows.price("0.50", LONG_AGO)
     register(db, "jobs", launcher="lakeflow", job_id=7)
-    bill = Bill(client(), WAREHOUSE, WORKSPACE_ID)
+    bill = Bill(client(), WAREHOUSE, WORKSPACE_ID, TAG)
     return Books(rows, statements, bill, clock, db, connect("upkeep"), count(1001))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from databricks.support_billing import DAY, HOUR, LONG_AGO, MINUTE, Books, books
+from databricks.support_billing import DAY, HOUR, LONG_AGO, MINUTE, OURS, Books, books
 from forebay.calls import agent as report
 from forebay.calls import submitter, upkeep, viewer, worker
-from forebay.databricks.bill import Bill
 from forebay_lab.workspace.billing import JOBS_SKU
 
 __all__ = ["books"]
@@ -83,8 +82,8 @@ def test_co11_a_run_without_rows_is_unknown_and_not_zero(books: Books) -> None:
     """A run on an all-purpose cluster has no row of its own: in time it is not attributable."""
     task_id, _ = books.run()
     at = books.clock.now()
-    books.rows.use(10, at, product="ALL_PURPOSE", sku=JOBS_SKU)
-    books.rows.use(10, at, product="JOBS")
+    books.rows.use(10, at, product="ALL_PURPOSE", sku=JOBS_SKU, tags=OURS)
+    books.rows.use(10, at, product="JOBS", tags=OURS)
     books.read()
     assert books.cost(task_id) is None
     assert books.sources() == {(None, "awaited"): 1}
@@ -92,10 +91,7 @@ def test_co11_a_run_without_rows_is_unknown_and_not_zero(books: Books) -> None:
     books.read()
     assert books.cost(task_id) is None
     assert books.sources() == {(None, "not_attributable"): 1}
-    assert books.shared() == {
-        "ALL_PURPOSE, whole workspace": Decimal(5),
-        "JOBS, whole workspace": Decimal(5),
-    }
+    assert books.shared() == {"ALL_PURPOSE": Decimal(5), "JOBS": Decimal(5)}
 
 
 def test_co11_another_workspaces_run_of_the_same_id_is_not_ours(books: Books) -> None:
@@ -217,17 +213,15 @@ def test_what_a_bill_tells_replaces_the_estimate(books: Books) -> None:
 
 
 def test_shared_lines_are_kept_apart(books: Books) -> None:
-    """Warehouse, apps, database and AI functions are in no task's cost; with a tag only ours."""
+    """Warehouse, apps, database and AI functions are in no task's cost; only ours are told."""
     books.run()
     at = books.clock.now()
-    ours = {"tags": {"project": "forebay"}}
     books.rows.use(4, at, product="SQL", warehouse_id="w1")
     books.rows.use(6, at, product="SQL", warehouse_id="other")
-    books.rows.use(8, at, product="APPS", app_name="orchestrator", **ours)
-    books.rows.use(2, at, product="APPS", app_name="orchestrator", hours=24, **ours)
-    books.rows.use(10, at, product="LAKEBASE", **ours)
+    books.rows.use(8, at, product="APPS", app_name="orchestrator", tags=OURS)
+    books.rows.use(2, at, product="APPS", app_name="orchestrator", hours=24, tags=OURS)
+    books.rows.use(10, at, product="LAKEBASE", tags=OURS)
     books.rows.use(12, at, product="AI_FUNCTIONS", tags={"project": "else"})
-    books.bill = Bill(books.bill.client, "w1", books.bill.workspace_id, ("project", "forebay"))
     books.read()
     shared = viewer.shared_costs(books.db)
     assert [(line.product, line.usd) for line in shared] == [

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from databricks.support_billing import DAY, LONG_AGO, MINUTE, Books, books
+from databricks.support_billing import DAY, LONG_AGO, MINUTE, OURS, Books, books
 from forebay.calls import upkeep, viewer
-from forebay.databricks.bill import Bill
 from forebay.finance import month_bounds, month_lines
 
 __all__ = ["books"]
@@ -74,7 +74,7 @@ def test_the_price_without_promotions_may_be_chosen(books: Books) -> None:
     books.statements.execute('DELETE FROM "system.billing".list_prices')
     books.rows.price("0.50", LONG_AGO, default="0.80")
     books.rows.use(10, books.clock.now(), run_id=run_id)
-    books.bill = Bill(books.bill.client, "w1", books.bill.workspace_id, price="default")
+    books.bill = replace(books.bill, price="default")
     books.read()
     assert books.cost(task_id) == (Decimal(8), False)
 
@@ -118,18 +118,18 @@ def test_what_is_shared_and_has_no_price_is_unknown_until_it_has(books: Books) -
     """The product, and not less of it; the day is read again, though nothing else comes of it."""
     books.run()
     at = books.clock.now()
-    books.rows.use(4, at, product="SQL")
-    books.rows.use(4, at, product="APPS")
+    books.rows.use(4, at, product="SQL", tags=OURS)
+    books.rows.use(4, at, product="APPS", tags=OURS)
     books.read()
-    assert books.shared() == {"APPS, whole workspace": 2, "SQL, whole workspace": 2}
-    books.rows.use(3, at, product="SQL", sku="NEW_SKU")
+    assert books.shared() == {"APPS": 2, "SQL": 2}
+    books.rows.use(3, at, product="SQL", tags=OURS, sku="NEW_SKU")
     for _ in range(3):
         assert books.read().unpriced_skus == {"NEW_SKU"}
-        assert books.shared() == {"APPS, whole workspace": 2, "SQL, whole workspace": None}
+        assert books.shared() == {"APPS": 2, "SQL": None}
         books.clock.advance(10 * DAY)
     books.rows.price("1", LONG_AGO, sku="NEW_SKU")
     assert books.read().unpriced_skus == set()
-    assert books.shared() == {"APPS, whole workspace": 2, "SQL, whole workspace": 5}
+    assert books.shared() == {"APPS": 2, "SQL": 5}
     assert all(line.is_final for line in viewer.shared_costs(books.db))
 
 
@@ -175,7 +175,7 @@ def test_finance_sees_what_has_no_price_as_unknown(books: Books) -> None:
     at = books.clock.now()
     books.rows.use(2, at, run_id=run_id)
     books.rows.use(2, at, run_id=run_id, sku="NEW_SKU")
-    books.rows.use(2, at, product="SQL", sku="NEW_SKU")
+    books.rows.use(2, at, product="SQL", tags=OURS, sku="NEW_SKU")
     books.read()
     begins, ends = month_bounds(at.year, at.month)
     costs = viewer.customer_costs(books.db, from_=begins, to=ends)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from databricks.support_billing import DAY, HOUR, LONG_AGO, Books, books
+from databricks.support_billing import DAY, HOUR, LONG_AGO, OURS, Books, books
 from forebay.calls import viewer
 from forebay.databricks import billing
 from forebay.databricks.bill import Bill
@@ -103,23 +103,44 @@ def test_the_workspace_says_which_one_it_is(
 
 
 def test_another_tag_reads_all_days_again_and_withdraws_what_is_not_ours(books: Books) -> None:
-    """Nothing stands twice, however long ago: not as the whole workspace's and as ours."""
+    """Nothing stands twice, however long ago: not by the one tag and by the other."""
     books.run()
     at = books.clock.now()
     for days in (0, 20):
-        books.rows.use(6, at + days * DAY, product="SQL")
-        books.rows.use(4, at + days * DAY, product="APPS", tags={"project": "forebay"})
+        books.rows.use(6, at + days * DAY, product="SQL", tags={"team": "a"})
+        books.rows.use(4, at + days * DAY, product="APPS", tags=OURS | {"team": "a"})
     books.clock.advance(21 * DAY)
+    ours = books.bill
+    books.bill = replace(ours, tag=("team", "a"))
     books.read()
-    assert books.shared() == {"APPS, whole workspace": 4, "SQL, whole workspace": 6}
-    whole = books.bill
-    books.bill = replace(whole, tag=("project", "forebay"))
-    assert books.read().records == 6
+    assert books.shared() == {"APPS": 4, "SQL": 6}
+    books.bill = ours
+    assert books.read().records == 2
     assert books.shared() == {"APPS": 4}
     assert books.read().records == 0
-    books.bill = whole
+    books.bill = replace(ours, tag=("team", "a"))
     books.read()
-    assert books.shared() == {"APPS, whole workspace": 4, "SQL, whole workspace": 6}
+    assert books.shared() == {"APPS": 4, "SQL": 6}
+
+
+def test_without_a_tag_runs_alone_are_read(books: Books) -> None:
+    """What others share is not ours, and what a reading with the tag told stays."""
+    task_id, run_id = books.run()
+    at = books.clock.now()
+    books.rows.use(4, at, product="SQL", warehouse_id="other")
+    books.rows.use(2, at, run_id=run_id)
+    ours = books.bill
+    books.bill = replace(ours, tag=None)
+    assert not books.read().is_shared_read
+    assert (books.cost(task_id), books.shared()) == ((1, False), {})
+    books.rows.use(8, at, product="APPS", tags=OURS)
+    books.clock.advance(20 * DAY)
+    books.bill = ours
+    assert books.read().is_shared_read
+    assert books.shared() == {"APPS": 4}
+    books.bill = replace(ours, tag=None)
+    books.read()
+    assert books.shared() == {"APPS": 4}
 
 
 def test_other_prices_count_for_all_runs(books: Books) -> None:
@@ -141,20 +162,39 @@ def test_other_prices_count_for_all_runs(books: Books) -> None:
 def test_what_another_workspace_shares_is_not_ours(books: Books) -> None:
     """The system tables tell of all workspaces of the account."""
     books.run()
-    books.rows.use(4, books.clock.now(), product="SQL", workspace_id="999")
-    books.rows.use(2, books.clock.now(), product="SQL")
+    books.rows.use(4, books.clock.now(), product="SQL", workspace_id="999", tags=OURS)
+    books.rows.use(2, books.clock.now(), product="SQL", tags=OURS)
     books.read()
-    assert books.shared() == {"SQL, whole workspace": 1}
+    assert books.shared() == {"SQL": 1}
+
+
+def test_a_run_of_another_workspace_is_not_on_this_ones_bill(books: Books) -> None:
+    """Both have a run of this id: what ours cost is not what theirs did."""
+    elsewhere, run_id = books.run_at("999")
+    unsettled, address_run = books.run_at(books.bill.client.config.host)
+    ours, _ = books.run_at(WORKSPACE_ID, run_id)
+    at = books.clock.now()
+    books.rows.use(2, at, run_id=run_id)
+    books.rows.use(4, at, run_id=address_run)
+    books.rows.use(20, at, run_id=run_id, workspace_id="999")
+    books.read()
+    assert [books.cost(one) for one in (ours, unsettled)] == [(1, False), (2, False)]
+    assert books.cost(elsewhere) is None
+    books.clock.advance(10 * DAY)
+    books.bill = replace(books.bill, workspace_id="999")
+    books.read()
+    assert books.cost(elsewhere) == (10, True)
+    assert [books.cost(one) for one in (ours, unsettled)] == [(1, False), (2, False)]
 
 
 def test_a_run_that_is_of_no_job_is_not_billed_as_one(books: Books) -> None:
     """What other products tell with the id of a run is shared, and counts once."""
     task_id, run_id = books.run()
-    books.rows.use(2, books.clock.now(), run_id=run_id, product="SQL")
+    books.rows.use(2, books.clock.now(), run_id=run_id, product="SQL", tags=OURS)
     books.rows.use(2, books.clock.now(), run_id=run_id)
     books.read()
     assert books.cost(task_id) == (1, False)
-    assert books.shared() == {"SQL, whole workspace": 1}
+    assert books.shared() == {"SQL": 1}
 
 
 def test_of_two_readers_the_later_wins(books: Books, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,10 +227,10 @@ def test_batches_are_as_small_as_the_installation_wants(books: Books) -> None:
     at = books.clock.now()
     for hours in range(5):
         books.rows.use(2, at - hours * HOUR, run_id=run_id)
-        books.rows.use(2, at, product=f"P{hours}")
+        books.rows.use(2, at, product=f"P{hours}", tags=OURS)
     assert books.read().records == 10
     assert books.cost(task_id) == (5, False)
-    assert books.shared() == {f"P{hours}, whole workspace": 1 for hours in range(5)}
+    assert books.shared() == {f"P{hours}": 1 for hours in range(5)}
 
 
 def test_odd_lines_stop_no_other(books: Books) -> None:

@@ -153,6 +153,13 @@ def test_who_may_not_look_people_up_is_believed(here: Deployed, cli: Cli) -> Non
     assert (done["principal"], done["is_new"]) == (PERSON, True)
 
 
+def test_a_gateways_refusal_is_no_word_on_a_person(here: Deployed, cli: Cli) -> None:
+    """Nobody is let in because something in between lets nobody through."""
+    here.workspace.faults.add(Fault("status", on="scim", status=403, page="Forbidden"))
+    refused = cli("databricks", "bootstrap", "--person", PERSON)
+    assert (refused.code, "does not tell of" in refused.err) == (1, True)
+
+
 def test_the_wrong_app_is_not_let_in_as_another_part(
     here: Deployed, cli: Cli, superuser: psycopg.Connection
 ) -> None:

@@ -201,6 +201,17 @@ def test_what_the_workspace_says_is_told_without_the_clients_settings(project: P
     assert str(caught.value).endswith(": the workspace says PermissionDenied: No.")
 
 
+def test_a_gateways_not_found_is_no_branch_that_is_gone(project: Project) -> None:
+    """What was not deleted is said to be there."""
+    Branches(project.lake.url).create("fix")
+    page = "<html><title>Not Found</title></html>"
+    project.lake.workspace.faults.add(Fault("status", f"DELETE .*{BRANCHES}/", 404, page=page))
+    with pytest.raises(BranchError, match="was not deleted"):
+        Branches(project.lake.url).delete("fix")
+    Branches(project.lake.url).delete("fix")
+    assert project.ids == ["production"]
+
+
 def test_no_token_is_printed(project: Project, cli: Cli) -> None:
     """Neither what logs in to the workspace nor to the database."""
     made = cli("branch", "create", "fix")

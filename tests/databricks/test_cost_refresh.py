@@ -10,7 +10,7 @@ import pytest
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.service.jobs import PythonWheelTask, Task
 
-from databricks.support_billing import WAREHOUSE, Books, books
+from databricks.support_billing import OURS, WAREHOUSE, Books, books
 from forebay_lab.workspace import Workspace
 from forebay_lab.workspace.jobs import Jobs
 from support.cli import Cli
@@ -73,6 +73,36 @@ def test_the_job_of_an_agent_says_which_warehouse(
     assert (answer.json["bill"]["runs"], answer.json["traces"]) == (1, None)
 
 
+def test_lists_are_lists_in_json(settled: Books, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where there is nothing in them."""
+    monkeypatch.setenv("FOREBAY_WAREHOUSE_ID", WAREHOUSE)
+    told = cli("cost", "refresh", "--json").json["bill"]
+    assert (told["unpriced_skus"], told["left_out"]) == ([], [])
+    _, run_id = settled.run()
+    for sku in ("NEW", "ANOTHER"):
+        settled.rows.use("2", settled.clock.now(), run_id=run_id, sku=sku)
+    settled.rows.use("1e19", settled.clock.now(), run_id=run_id)
+    told = cli("cost", "refresh", "--json").json["bill"]
+    assert told["unpriced_skus"] == ["ANOTHER", "NEW"]
+    [left_out] = told["left_out"]
+    assert f"/{run_id}/" in left_out
+
+
+def test_without_a_tag_it_says_that_runs_alone_are_read(
+    settled: Books, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What others of the workspace pay is no cost of ours."""
+    settled.rows.use("6", settled.clock.now(), product="SQL", warehouse_id="other")
+    monkeypatch.setenv("FOREBAY_WAREHOUSE_ID", WAREHOUSE)
+    answer = cli("cost", "refresh", "--json")
+    assert (answer.code, answer.json["bill"]["is_shared_read"]) == (0, False)
+    assert answer.err == "What is shared was not read: FOREBAY_BILLING_TAG says which tag it has.\n"
+    assert cli("cost", "refresh").err == answer.err
+    assert settled.shared() == {}
+    monkeypatch.setenv("FOREBAY_BILLING_TAG", "project=forebay")
+    assert cli("cost", "refresh").err == ""
+
+
 def test_where_nothing_says_it_both_settings_are_named(settled: Books, cli: Cli) -> None:
     """Also where the job cannot be seen."""
     answer = cli("cost", "refresh")
@@ -84,8 +114,8 @@ def test_where_nothing_says_it_both_settings_are_named(settled: Books, cli: Cli)
 def test_by_the_jobs_settings_the_dashboards_costs_stay(
     settled: Books, client: Callable[..., WorkspaceClient], cli: Cli
 ) -> None:
-    """Tag and price are the job's too: else all of the workspace would take the place of ours."""
-    settled.rows.use("6", settled.clock.now(), product="SQL")
+    """Tag and price are the job's too: else another's would take the place of ours."""
+    settled.rows.use("6", settled.clock.now(), product="SQL", tags=OURS)
     settled.rows.use("4", settled.clock.now(), product="APPS", tags={"project": "ours"})
     settled.bill = replace(settled.bill, tag=("project", "ours"), price="default")
     settled.read()
@@ -111,8 +141,8 @@ def test_the_bill_is_read_where_traces_are_away(cli: Cli, monkeypatch: pytest.Mo
     answer = cli("cost", "refresh", "--json")
     assert answer.code == 1
     assert (answer.json["bill"]["runs"], answer.json["traces"]) == (1, None)
-    assert answer.err.startswith("forebay: Traces cannot be read: ")
-    assert answer.err.count("\n") == 1
+    assert "forebay: Traces cannot be read: " in answer.err
+    assert answer.err.count("\n") == 2
 
 
 @pytest.mark.usefixtures("without_traces")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,34 @@ def test_what_is_wrong_otherwise_is_one_line(
     assert said in finding.said
 
 
+GATEWAYS: list[tuple[Part, str, str]] = [
+    ("orchestrator", "/jobs/get", "job 7"),
+    ("orchestrator", "/sql/warehouses/", "warehouse"),
+    ("orchestrator", "/mlflow/experiments/", "experiment"),
+    ("orchestrator", "/secrets/list", f"secret {SCOPE}/callbacks"),
+    ("agent", "/serving-endpoints/", f"serving endpoint {MODEL}"),
+]
+
+
+@pytest.mark.parametrize(("part", "on", "check"), GATEWAYS)
+@pytest.mark.parametrize("status", [403, 404])
+def test_a_gateways_refusal_sends_nobody_to_mend_what_is_there(
+    here: Deployed,
+    orchestrator: App,
+    look: Callable[..., list[Finding]],
+    part: Part,
+    on: str,
+    check: str,
+    status: int,
+) -> None:
+    """Nothing is known of the thing then."""
+    page = "<html><title>No</title></html>"
+    here.workspace.faults.add(Fault("status", f"GET .*{on}", status, page=page, times=None))
+    (finding,) = look(part)
+    assert (finding.check, finding.state) == (check, "unknown")
+    assert finding.said == "No: look again when the workspace answers"
+
+
 def test_a_schema_that_is_not_there_is_said(
     here: Deployed, look: Callable[..., list[Finding]], superuser: psycopg.Connection
 ) -> None:
@@ -387,6 +416,11 @@ SHOWN = {
 
 
 @pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
+    return Cli(capsys)
+
+
+@pytest.fixture
 def lacking(here: Deployed) -> Callable[..., list[Finding]]:
     """Return a function that looks at the others as an admin, and gives what is not ok."""
 
@@ -431,6 +465,74 @@ def test_an_admin_sees_each_role_that_another_lacks(
     superuser.execute(sql.SQL("drop role {}").format(login))
     (finding,) = lacking()
     assert "has no login in the database" in finding.said
+
+
+def test_the_vision_model_is_looked_at_wherever_the_other_one_is(
+    here: Deployed, lacking: Callable[..., list[Finding]]
+) -> None:
+    """A model of somebody else's reads text here, and the workspace's own pictures."""
+    (task,) = here.job.settings["tasks"]
+    task["python_wheel_task"]["named_parameters"] |= {
+        "FOREBAY_MODEL_BASE_URL": "https://models.example.com/v1",
+        "FOREBAY_VISION_BASE_URL": "Databricks",
+        "FOREBAY_VISION_MODEL_NAME": MODEL,
+    }
+    assert lacking() == []
+    here.workspace.access.revoke(AGENT, f"serving-endpoints/{MODEL}")
+    (finding,) = lacking()
+    assert finding.check == f"forebay-agent-dev: CAN_QUERY on serving-endpoints/{MODEL}"
+
+
+def another_job(here: Deployed, superuser: psycopg.Connection) -> None:
+    """Have another agent's job be there, with a warehouse of its own."""
+    here.statements.add_warehouse("second")
+    second = here.jobs.add("second", job_id=8)
+    second.settings.update(deepcopy(here.job.settings) | {"name": "second"})
+    (task,) = second.settings["tasks"]
+    task["python_wheel_task"]["named_parameters"]["FOREBAY_WAREHOUSE_ID"] = "second"
+    operator.register_agent(superuser, agent="second", launcher="lakeflow", job_id=8)
+
+
+def test_the_jobs_of_all_agents_are_looked_at(
+    here: Deployed, lacking: Callable[..., list[Finding]], superuser: psycopg.Connection
+) -> None:
+    """Each with its own settings, whichever of them --job names."""
+    another_job(here, superuser)
+    assert {finding.check for finding in lacking()} == {
+        f"{APP}: CAN_MANAGE_RUN on jobs/8",
+        "second: CAN_USE on sql/warehouses/second",
+    }
+    here.workspace.access.grant(ORCHESTRATOR, "jobs/8", "CAN_MANAGE_RUN")
+    here.workspace.access.grant(AGENT, "sql/warehouses/second", "CAN_USE")
+    assert lacking() == []
+
+
+def test_an_app_may_be_named_by_its_principal(
+    here: Deployed, lacking: Callable[..., list[Finding]], superuser: psycopg.Connection, cli: Cli
+) -> None:
+    """Its lines bear its name nonetheless, and the command in them can be run as it stands."""
+    assert lacking(orchestrator=ORCHESTRATOR.upper()) == []
+    here.workspace.access.revoke(AGENT, f"apps/{APP}")
+    here.workspace.access.revoke(ORCHESTRATOR, "experiments/1")
+    superuser.execute(sql.SQL("drop role {}").format(sql.Identifier(ORCHESTRATOR)))
+    found = {one.check: one.said for one in lacking(orchestrator=ORCHESTRATOR)}
+    assert set(found) == {
+        f"{APP}: database roles",
+        f"{APP}: CAN_READ on experiments//Shared/forebay-dev",
+        f"forebay-agent-dev: CAN_USE on apps/{APP}",
+    }
+    command = found[f"{APP}: database roles"].split("'")[1].split()
+    assert cli(*command[1:]).code == 0
+    assert f"{APP}: database roles" not in {one.check for one in lacking()}
+
+
+def test_a_principal_that_no_app_runs_as_is_said(
+    here: Deployed, lacking: Callable[..., list[Finding]]
+) -> None:
+    """Whether the job may call its app cannot be looked at then."""
+    (finding,) = [one for one in lacking(orchestrator=DEPLOYER) if one.state == "unknown"]
+    assert finding.check == "CAN_USE on the orchestrator's app"
+    assert "pass --orchestrator the app's name" in finding.said
 
 
 def test_a_right_by_the_schema_or_for_everybody_counts(

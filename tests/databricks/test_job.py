@@ -127,23 +127,34 @@ KILLS = {
     "after the work is fetched": "forebay.calls.agent:begin_attempt after 1",
     "before reading": "forebay.storage.volume:VolumeStorage.local before 1",
     "after the parse": "forebay.databricks.statements:query after 1",
+    "before the parse is kept": "forebay.storage.volume:VolumeStorage.write before 1",
     "before the usage of the parse": "forebay.calls.agent:report_usage before 2",
     "after the usage of the parse": "forebay.calls.agent:report_usage after 2",
     "after reading": "forebay_agents.parse_document:find_fields before 1",
+    "after the first call was let go": "forebay.calls.agent:may_call after 1",
     "after the first answer": "forebay_agents.models.client:_send after 1",
     "after the second answer": "forebay_agents.models.client:_send after 2",
+    "before the first answer is kept": "forebay.storage.volume:VolumeStorage.write before 2",
+    "before the second answer is kept": "forebay.storage.volume:VolumeStorage.write before 3",
     "before the first usage": "forebay.calls.agent:report_usage before 3",
     "before the second usage": "forebay.calls.agent:report_usage before 4",
     "after the second usage": "forebay.calls.agent:report_usage after 4",
     "before the result": "forebay.calls.agent:complete before 1",
     "after the result": "forebay.calls.agent:complete after 1",
+    "before what was kept is removed": "forebay.storage.volume:VolumeStorage.delete before 1",
+    "after a part of it is removed": "forebay.storage.volume:VolumeStorage.delete after 1",
     "before the flush": "forebay_agents.tracing:Trace.end before 1",
     "after the flush": "forebay_agents.tracing:Trace.end after 1",
     "before the callback": "forebay.callbacks:Callbacks.send before 1",
     "after the callback": "forebay.callbacks:Callbacks.send after 1",
 }
-UNTOLD = {"after the first answer", "after the second answer"}
+UNTOLD = {
+    *("after the first answer", "after the second answer"),
+    *("before the first answer is kept", "before the second answer is kept"),
+}
 """Where an answer was paid for and not kept yet: nobody tells of it, and its call is made again."""
+UNKEPT = {"after the parse", "before the parse is kept"}
+"""The same of the parse, which is told of before: what it took is unknown."""
 STORED = set(list(KILLS)[list(KILLS).index("after the result") :])
 """Where the result was stored before the end."""
 
@@ -176,7 +187,7 @@ def test_a_killed_job_loses_no_result_and_doubles_no_cost(
     used, paid = place.used(task_id), place.paid()
     assert len(paid) == (3 if when in UNTOLD else 2)
     assert len(untold(paid, used)) == (when in UNTOLD)
-    parsed = [None, 2] if when == "after the parse" else [2]
+    parsed = [None, 2] if when in UNKEPT else [2]
     assert place.used_pages(task_id) == parsed
     assert place.functions.parsed == [2] * len(parsed)
     assert len(traces()) == ("flush" in when)
@@ -225,6 +236,33 @@ def test_a_job_that_dies_again_and_again_pays_once_for_what_it_kept(
     assert (place.used_pages(task_id), place.functions.parsed) == ([None, 2], [2, 2])
     assert traces()[0].info.client_request_id == str(attempts(place.db, task_id)[-1]["attempt_id"])
     assert place.receiver.messages == []
+
+
+@pytest.mark.timeout(300)
+def test_what_a_job_of_another_database_kept_is_left_alone(place: Place) -> None:
+    """Its attempt has the id of one of ours: its answers are not taken, booked or removed."""
+    write_statement(place.folder / "document.pdf", 2)
+    task_id = place.submit()
+    place.environment |= {"FOREBAY_MODEL_CONTEXT_TOKENS": "8000", "FOREBAY_WAREHOUSE_ID": "w1"}
+    run = place.run(KILLS["before the second usage"])
+    assert (run.result_state, run.message[-3:]) == ("FAILED", " -9"), run.output
+    place.db.execute("delete from forebay.attempt_usage")
+    place.db.execute("update forebay.task_attempts set launch_token = 'fb-of-another'")
+    kept = {each: each.read_bytes() for each in (place.folder / "document.pdf.forebay").iterdir()}
+    assert len(kept) == 3
+    place.notice_end(task_id)
+    place.db.execute("update forebay.tasks set available_at = now()")
+    run = place.run()
+    assert run.result_state == "SUCCESS", run.output
+    assert place.task(task_id)["status"] == "completed"
+    first, second = attempts(place.db, task_id)
+    booked = place.db.execute("select distinct attempt_id from forebay.attempt_usage").fetchall()
+    assert booked == [(second["attempt_id"],)] != [(first["attempt_id"],)]
+    assert place.used(task_id) == place.paid()[2:]
+    assert place.functions.parsed == [2, 2]
+    left = {each: each.read_bytes() for each in (place.folder / "document.pdf.forebay").iterdir()}
+    assert left == kept
+    assert all(first["launch_token"] not in each.name for each in left)
 
 
 @pytest.mark.timeout(300)

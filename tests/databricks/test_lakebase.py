@@ -466,6 +466,16 @@ def test_the_pool_is_psycopgs(lake: Lake) -> None:
         assert pool.name == "mine"
 
 
+def test_without_the_sdk_it_is_said_what_to_install(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once: a wait brings no package."""
+    monkeypatch.setitem(sys.modules, "databricks.sdk", None)
+    with pytest.raises(ConnectError, match="install Forebay's extra databricks") as caught:
+        Database(lake.url).connect()
+    assert not caught.value.is_transient
+
+
 def test_an_unknown_user_of_the_workspace_is_told_so(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,56 @@ def test_a_refused_secret_says_what_to_check_and_no_settings(
     assert "Config" not in str(caught.value)
 
 
+ASKED = {
+    "endpoint": "GET /api/2.0/postgres/.*/endpoints/",
+    "credential": "POST /api/2.0/postgres/credentials",
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize(
+    ("status", "page"),
+    [
+        (404, "<html><title>Not Found</title></html>"),
+        (403, "<html><title>Forbidden</title></html>"),
+        (403, '{"message": "The VPN is down."}'),
+        (401, "<html><title>Log in</title></html>"),
+        (400, "<html><title>Bad Request</title></html>"),
+        (400, ""),
+    ],
+)
+def test_a_gateways_refusal_may_pass(lake: Lake, asked: str, status: int, page: str) -> None:
+    """It is none of the workspace's: a start waits for the API's own word."""
+    fault = Fault("status", on=ASKED[asked], status=status, page=page, times=None)
+    lake.workspace.faults.add(fault)
+    with pytest.raises(ConnectError, match="wait until the workspace answers") as caught:
+        Database(lake.url).connect()
+    assert (caught.value.is_transient, caught.value.is_final) == (True, False)
+    threading.Timer(1, lake.workspace.faults.remove, [fault]).start()
+    Database(lake.url).check(patience=20)
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (404, "NOT_FOUND"),
+        (404, "RESOURCE_DOES_NOT_EXIST"),
+        (403, "PERMISSION_DENIED"),
+        (400, "INVALID_PARAMETER_VALUE"),
+        (400, "BAD_REQUEST"),
+    ],
+)
+def test_the_apis_own_refusal_is_said_at_once(
+    lake: Lake, asked: str, status: int, code: str
+) -> None:
+    """Waiting does not help against a wrong name, or a right that is not there."""
+    lake.workspace.faults.add(Fault("status", on=ASKED[asked], status=status, code=code))
+    with pytest.raises(ConnectError, match="check the name") as caught:
+        Database(lake.url).connect()
+    assert not caught.value.is_transient
+
+
 ODD = [
     {"token": None},
     {"token": ""},

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from databricks.sdk import WorkspaceClient
 
-from forebay.databricks.client import HTTP_SECONDS, RETRY_SECONDS
-from forebay.launchers import JobAway, LauncherAway, LaunchFailed
+from forebay.databricks.client import HTTP_SECONDS
+from forebay.launchers import JobAway, LauncherAway, LaunchFailed, lakeflow
 from forebay.launchers.configured import external_launchers
-from forebay.launchers.lakeflow import LakeflowLauncher
+from forebay.launchers.lakeflow import RETRY_SECONDS, LakeflowLauncher
 from forebay_lab.workspace import ApiError, Fault, Principal, Workspace
 from forebay_lab.workspace.jobs import Jobs
 from support.lakeflow import JOB, add_jobs, an_attempt, quick_launcher
@@ -30,6 +31,19 @@ REFUSALS = [
     (500, "INTERNAL_ERROR"),
 ]
 STRANGERS = [(404, "ENDPOINT_NOT_FOUND"), (404, "NOT_FOUND"), (403, "FORBIDDEN")]
+PAGES = [
+    (403, "<html><title>Forbidden</title></html>"),
+    (403, "<html><title>Sign in</title></html>"),
+    (403, ""),
+    (403, '{"message": "The VPN is down."}'),
+    (403, '["PERMISSION_DENIED"]'),
+    (404, "<html><title>Not Found</title></html>"),
+    (404, "RESOURCE_DOES_NOT_EXIST: Job 7 does not exist."),
+    (400, "<html><title>Bad Request</title></html>"),
+    (409, "<pre>Conflict</pre>"),
+]
+"""What a gateway answers in the place of the API."""
+
 DEEP: dict[str, Any] = {}
 for _ in range(600):
     DEEP = {"deeper": DEEP}
@@ -165,6 +179,48 @@ def test_a_workspace_that_logs_nobody_in_is_away(
     assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "RUNNING"
 
 
+@pytest.mark.parametrize(("status", "page"), PAGES)
+def test_a_gateway_that_refuses_everything_is_no_workspace(
+    workspace: Workspace, launcher: LakeflowLauncher, status: int, page: str
+) -> None:
+    """No request concerns its job alone then: all wait, and nothing is said of a run."""
+    run_id = launcher.launch(an_attempt(1))
+    workspace.faults.add(Fault("status", status=status, page=page, times=None))
+    for request in (
+        launcher.check,
+        lambda: launcher.launch(an_attempt(2)),
+        lambda: launcher.cancel(run_id),
+        lambda: launcher.states({run_id: JOB}),
+    ):
+        with pytest.raises(LauncherAway) as caught:
+            request()
+        assert caught.value.seen["result_state"] == "UNREACHABLE"
+    workspace.faults.clear()
+    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "RUNNING"
+
+
+@pytest.mark.parametrize(("status", "page"), PAGES)
+def test_a_gateway_that_refuses_one_job_leaves_the_others(
+    workspace: Workspace, launcher: LakeflowLauncher, status: int, page: str
+) -> None:
+    """Nothing is final about its job either."""
+    run_now = "POST /api/2.2/jobs/run-now"
+    workspace.faults.add(Fault("status", on=run_now, status=status, page=page))
+    with pytest.raises(JobAway) as caught:
+        launcher.launch(an_attempt(1))
+    assert caught.value.seen["result_state"] == "UNREACHABLE"
+    assert launcher.launch(an_attempt(2, job_id=OTHER_JOB))
+
+
+def test_a_principal_that_may_list_no_jobs_is_answered(
+    workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    """By the API itself, which is then there for what it may do."""
+    refused = Fault("status", on="/jobs/list", status=403, code="PERMISSION_DENIED", times=None)
+    workspace.faults.add(refused)
+    launcher.check()
+
+
 def test_what_is_told_of_a_workspace_that_is_away_can_be_stored(
     workspace: Workspace, launcher: LakeflowLauncher
 ) -> None:
@@ -182,13 +238,36 @@ def test_the_launcher_that_is_configured_gives_up_soon(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its steps hold up no stop: an app has 15 s for that, and one request may be under way."""
+    config = configured(workspace, monkeypatch)._workspace().config
+    assert config.http_timeout_seconds == HTTP_SECONDS <= 10
+    assert config.retry_timeout_seconds == RETRY_SECONDS <= 5
+
+
+def configured(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> LakeflowLauncher:
+    """Return the launcher that a daemon has, which loses as much time as it."""
     monkeypatch.setenv("DATABRICKS_HOST", workspace.url)
     monkeypatch.setenv("DATABRICKS_TOKEN", workspace.token)
     (launcher,) = external_launchers({"DATABRICKS_HOST": workspace.url})
     assert isinstance(launcher, LakeflowLauncher)
-    config = launcher._workspace().config
-    assert config.http_timeout_seconds == HTTP_SECONDS <= 10
-    assert config.retry_timeout_seconds == RETRY_SECONDS <= 20
+    return launcher
+
+
+def test_one_job_or_run_takes_no_more_than_seconds(
+    workspace: Workspace, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon comes back to it by itself; what passes at once is not even noticed."""
+    launcher = configured(workspace, monkeypatch)
+    for status in (503, 429):
+        workspace.faults.add(Fault("status", on="POST /api/2.2/jobs/run-now", status=status))
+        run_id = launcher.launch(an_attempt(status))
+        workspace.faults.add(Fault("status", on=GET_RUN, status=status))
+        assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "RUNNING"
+    jobs.instead["run-now", JOB] = jobs.instead["get", int(run_id)] = refused(503, "UNAVAILABLE")
+    began = time.monotonic()
+    with pytest.raises(JobAway):
+        launcher.launch(an_attempt(1))
+    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "POLL_FAILED"
+    assert time.monotonic() - began < 15
 
 
 def test_states_of_many_runs_come_from_the_list_and_of_the_others_one_by_one(
@@ -213,6 +292,17 @@ def test_states_of_many_runs_come_from_the_list_and_of_the_others_one_by_one(
     assert seen["4711"]["life_cycle_state"] == "NOT_FOUND"
     assert len(workspace.calls("GET", "/api/2.2/jobs/runs/list")) == 3
     assert len(workspace.calls("GET", "/api/2.2/jobs/runs/get")) == 3
+
+
+def test_what_a_long_list_does_not_show_in_time_is_asked_alone(
+    workspace: Workspace, launcher: LakeflowLauncher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [launcher.launch(an_attempt(number)) for number in range(60)]
+    monkeypatch.setattr(lakeflow, "LONGEST_LISTING", 0.0)
+    seen = launcher.states(dict.fromkeys(runs, JOB))
+    assert {one["life_cycle_state"] for one in seen.values()} == {"RUNNING"}
+    assert len(workspace.calls("GET", "/api/2.2/jobs/runs/list")) == 1
+    assert len(workspace.calls("GET", "/api/2.2/jobs/runs/get")) == 60 - lakeflow.PAGE
 
 
 def test_words_that_the_sdk_does_not_know_are_kept(launcher: LakeflowLauncher, jobs: Jobs) -> None:

@@ -13,6 +13,7 @@ import pytest
 from databricks.sdk import WorkspaceClient
 
 from forebay.calls import viewer
+from forebay.daemon import external
 from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_apps.orchestrator.signs import signs
 from forebay_lab.workspace import ApiError, Fault, Workspace
@@ -25,6 +26,7 @@ from support.lakeflow import (
     completing,
     enqueue,
     launcher_faults,
+    lose_leases,
     quick_launcher,
     register_job,
     run_of,
@@ -118,6 +120,56 @@ def test_a_daemon_starts_while_the_workspace_is_away(
         assert attempts(db, task_id) == []
         began = time.monotonic()
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("is_adopted", [False, True], ids=["claimed", "adopted"])
+def test_a_run_that_waits_in_the_queue_waits_on_while_the_workspace_is_away(
+    is_adopted: bool,
+    workspace: Workspace,
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    db: Db,
+    superuser: Db,
+    daemon_dsn: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """For longer than its timeout; one that was seen to run ends at its deadline."""
+    monkeypatch.setattr(external, "MISSED_EVERY", 0.3)
+    register_job(db, timeout=timedelta(seconds=60), max_attempts=1)
+    jobs.jobs[JOB].max_concurrent_runs = 1
+    alive, queued = enqueue(db), enqueue(db)
+
+    def away() -> None:
+        rows = superuser.execute(
+            "update forebay.task_attempts set deadline_at = clock_timestamp() + interval '10 s'"
+            " where finished_at is null returning deadline_at"
+        ).fetchall()
+        near = max(row[0] for row in rows)
+        until(lambda: attempts(db, queued)[-1]["deadline_at"] > near, 9.9)
+        assert seen(db, queued) == "POLL_FAILED"
+        until(lambda: task(db, alive)["status"] == "failed", 20)
+        workspace.faults.clear()
+        until(lambda: seen(db, queued) in ("QUEUED", "RUNNING"), 20)
+
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        until(lambda: [seen(db, one) for one in (queued, alive)] == ["QUEUED", "RUNNING"])
+        workspace.faults.add(Fault("status", times=None))
+        until(lambda: launcher_faults(db), 20)
+        if not is_adopted:
+            away()
+    if is_adopted:
+        lose_leases(superuser)
+        with running(daemon_dsn, tmp_path, external=(launcher,)):
+            away()
+    assert task(db, alive)["error"]["kind"] == "timeout"
+    assert [row["status"] for row in attempts(db, queued)] == ["running"]
+
+
+def seen(db: Db, task_id: int) -> Any:
+    """Return the word for what the last look at the run of the task's latest attempt said."""
+    rows = attempts(db, task_id)
+    return rows and (rows[-1]["run_state"] or {}).get("life_cycle_state")
 
 
 def test_a_launch_that_always_fails_holds_up_no_other_job(

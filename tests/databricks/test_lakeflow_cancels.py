@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from forebay.calls import operator, worker
+from forebay.calls import operator, viewer, worker
 from forebay.databricks.client import workspace_client
 from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_lab.workspace import ApiError, Fault, Workspace
@@ -94,6 +94,113 @@ def test_le6_so_it_is_when_the_attempt_is_lost_just_before_the_claim(
         until(lambda: len(jobs.runs) == 2)
     paths = [one.path.split("/jobs/")[1] for one in workspace.log if one.method == "POST"]
     assert paths == ["run-now", "runs/cancel", "run-now"]
+
+
+@pytest.fixture
+def lost(
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    db: Db,
+    superuser: Db,
+    daemon_dsn: str,
+    tmp_path: Path,
+) -> tuple[int, int]:
+    """Return a task of which the only attempt was lost, and the run of that, which lives on."""
+    register_job(db, timeout=timedelta(seconds=90))
+    task_id = enqueue(db)
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        run_id = int(run_of(db, task_id))
+    superuser.execute("update forebay.installation set adoption_grace = '0'")
+    lose_leases(superuser)
+    assert worker.sweep(superuser).requeued == 1
+    superuser.execute("update forebay.installation set adoption_grace = '1 hour'")
+    assert jobs.runs[run_id].life_cycle_state == "RUNNING"
+    return task_id, run_id
+
+
+def asked(workspace: Workspace) -> list[str]:
+    """Return what was asked for of runs, looks left out."""
+    return [one.path.split("/jobs/")[1] for one in list(workspace.log) if one.method == "POST"]
+
+
+@pytest.mark.parametrize("is_adopted", [False, True], ids=["claimed", "adopted"])
+@pytest.mark.parametrize("answer", [503, 500, 404, 403])
+def test_nothing_is_launched_anew_while_the_run_before_cannot_be_asked_to_end(
+    answer: int,
+    is_adopted: bool,
+    lost: tuple[int, int],
+    workspace: Workspace,
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    db: Db,
+    superuser: Db,
+    daemon_dsn: str,
+    tmp_path: Path,
+) -> None:
+    """Others go on; what waits so says why, and its time does not pass."""
+    task_id, run_id = lost
+    jobs.instead["cancel", run_id] = ApiError(answer, "NO_CANCEL", "Not this one.")
+    if is_adopted:
+        worker.dequeue(superuser, worker="dead", agents=["fake"], launchers=["lakeflow"])
+        lose_leases(superuser)
+    launcher.slots = 1
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        until(lambda: "Not this one" in viewer.explain_task(db, task_id=task_id).explanation, 20)
+        run_of(db, enqueue(db))
+        latest = attempts(db, task_id)[-1]
+        assert (latest["attempt_no"], latest["run_id"]) == (2, None)
+        until(lambda: attempts(db, task_id)[-1]["deadline_at"] > latest["deadline_at"], 20)
+        assert len(jobs.runs) == 2
+        del jobs.instead["cancel", run_id]
+        run_of(db, task_id, 30)
+    assert jobs.runs[run_id].result_state == "CANCELED"
+    assert asked(workspace)[-2:] == ["runs/cancel", "run-now"]
+    assert [row["status"] for row in attempts(db, task_id)] == ["lost", "running"]
+
+
+def test_nothing_is_launched_anew_while_nobody_can_say_what_ran_before(
+    lost: tuple[int, int],
+    workspace: Workspace,
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    db: Db,
+    daemon_dsn: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A step that raised is no reason to go on to the next."""
+    failures: list[Any] = []
+    runs_before = worker.runs_before
+
+    def raises(connection: Any, **arguments: Any) -> Any:
+        failures.append(arguments)
+        raise psycopg.errors.QueryCanceled("canceling statement due to statement timeout")
+
+    monkeypatch.setattr(worker, "runs_before", raises)
+    monkeypatch.setattr(worker, "runs_to_cancel", lambda connection, **arguments: [])
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        until(lambda: len(failures) >= 3)
+        run_of(db, enqueue(db))
+        assert len(jobs.runs) == 2
+        monkeypatch.setattr(worker, "runs_before", runs_before)
+        run_of(db, lost[0])
+    assert asked(workspace) == ["run-now", "run-now", "runs/cancel", "run-now"]
+
+
+def test_runs_before_a_launch_are_named_also_while_somebody_holds_their_attempts(
+    lost: tuple[int, int], superuser: Db, db: Db
+) -> None:
+    """A report in a transaction that takes long holds up no launch of others."""
+    (attempt,) = attempts(db, lost[0])
+    superuser.execute("set statement_timeout = '5s'")
+    (claim,) = worker.dequeue(superuser, worker="w", agents=["fake"], launchers=["lakeflow"])
+    with psycopg.connect(superuser.info.dsn) as holder:
+        holder.execute(
+            "select from forebay.task_attempts where attempt_id = %s for update",
+            [attempt["attempt_id"]],
+        )
+        rows = worker.runs_before(superuser, worker="w", attempt_ids=[claim.attempt_id])
+    assert [row.run_id for row in rows] == [str(lost[1])]
 
 
 def test_a_cancel_that_is_refused_holds_up_nothing(

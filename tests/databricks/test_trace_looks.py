@@ -48,7 +48,7 @@ class There:
 
     traces: dict[int, list[FoundTrace]]
 
-    def find(self, attempt: AttemptToTrace) -> list[FoundTrace]:
+    def find(self, attempt: AttemptToTrace, seconds: float) -> list[FoundTrace]:
         """Return those of an attempt."""
         return self.traces[attempt.attempt_id]
 
@@ -141,6 +141,20 @@ def test_a_trace_that_cannot_be_stored_stops_no_other(
     assert bare.used(other) == (10, 1, True)
     (said,) = [getattr(record, FIELDS) for record in caplog.records]
     assert (said["attempt_id"], said["trace_id"]) == (work.attempt_id, "tr-poison")
+
+
+def test_what_was_looked_for_too_long_ago_is_not_recorded(
+    bare: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who was held up may have seen less than somebody who looked meanwhile; it is looked anew."""
+    work = bare.claim()
+    bare.complete(work)
+    part, whole = FoundTrace("tr-1", [CHILD]), FoundTrace("tr-1", [CHILD, ROOT], is_whole=True)
+    with monkeypatch.context() as late:
+        late.setattr(harvest, "RECORD_SECONDS", 0.0)
+        assert look(bare, work, part) == Traced()
+    assert bare.used(work) == (0, 0, False)
+    assert dict(look(bare, work, whole).states) == {"found": 1}
 
 
 FAILURES = {

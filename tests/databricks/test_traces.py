@@ -477,7 +477,7 @@ class Moody:
         self.unreadable = unreadable
         self.asked: list[int] = []
 
-    def find(self, attempt: AttemptToTrace) -> list[FoundTrace]:
+    def find(self, attempt: AttemptToTrace, seconds: float) -> list[FoundTrace]:
         """Fail for those, and find nothing for the others."""
         self.asked.append(attempt.attempt_id)
         if attempt.attempt_id in self.unreadable:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,9 +25,11 @@ from forebay.calls import agent as report
 from forebay.calls import operator, submitter, viewer, worker
 from forebay.databricks.bootstrap import Principal as Admitted
 from forebay.databricks.bootstrap import admit
+from forebay.errors import TracesError
 from forebay.pool import Database
 from forebay.rows import ClaimedAttempt
-from forebay.traces import mlflow_store
+from forebay.traces import harvest, mlflow_store
+from forebay.traces.harvest import refresh_traces
 from forebay.traces.mlflow_settings import launch_key
 from forebay.traces.mlflow_store import MlflowTraces
 from forebay_agents.tracing import Trace
@@ -208,6 +212,69 @@ def test_a_storage_that_hangs_holds_up_no_harvest_for_ever(
     seen.clock.advance(timedelta(minutes=2))
     assert dict(seen.read().states) == {"found": 1}
     assert seen.used(work) == USED
+
+
+def test_a_storage_that_hangs_outlasts_no_lease(
+    seen: Seen, workspace: Workspace, traces: Traces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look would wait; those for which no time is left are made after the lease."""
+    hang = workspace.faults.add(Fault("hang", on="GET /trace-storage", seconds=60, times=None))
+    works = [seen.claim() for _ in range(5)]
+    for work in works:
+        trace(work)
+        seen.complete(work)
+    looks = "select count(*)::integer from forebay.attempt_traces where looks > 0"
+    with monkeypatch.context() as short:
+        short.setattr(mlflow_store, "READ_SECONDS", 1.0)
+        short.setattr(harvest, "LOOK_SECONDS", 1.5)
+        began = time.monotonic()
+        done = seen.read()
+        assert time.monotonic() - began < 4
+    assert 1 <= done.attempts <= 2
+    assert dict(done.states) == {"partial": done.attempts}
+    assert seen.db.execute(looks).fetchone() == (done.attempts,)
+    assert seen.read().attempts == 0, "all are lent"
+    workspace.faults.remove(hang)
+    seen.clock.advance(timedelta(minutes=2))
+    assert dict(seen.read().states) == {"found": 5}
+    assert [seen.used(work) for work in works] == [USED] * 5
+
+
+def test_a_search_that_hangs_is_given_up(
+    seen: Seen, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What takes longer than the attempts are lent for is an MLflow that is away."""
+    hang = workspace.faults.add(Fault("hang", on=ROUTES["search"], seconds=60, times=None))
+    work = seen.claim()
+    trace(work)
+    seen.complete(work)
+    with monkeypatch.context() as short:
+        short.setattr(harvest, "LOOK_SECONDS", 0.5)
+        with pytest.raises(TracesError, match="no answer within"):
+            seen.read()
+    workspace.faults.remove(hang)
+    seen.clock.advance(timedelta(minutes=2))
+    assert dict(seen.read().states) == {"found": 1}
+
+
+def test_an_experiment_that_was_made_anew_is_found(
+    seen: Seen, workspace: Workspace, traces: Traces
+) -> None:
+    """Under the same name it has another id, which a process that goes on looks up again."""
+    found = MlflowTraces.of(seen.environment)
+    assert found is not None
+    work, later = seen.claim(), seen.claim()
+    trace(work)
+    seen.complete(work)
+    assert dict(refresh_traces(lambda: nullcontext(seen.db), found).states) == {"found": 1}
+    traces.experiments.remove(EXPERIMENT)
+    workspace.access.grant(
+        "the-job", f"experiments/{traces.experiments.add(EXPERIMENT)}", "CAN_EDIT"
+    )
+    trace(later)
+    seen.complete(later)
+    assert dict(refresh_traces(lambda: nullcontext(seen.db), found).states) == {"found": 1}
+    assert seen.used(later) == USED
 
 
 def test_who_may_not_write_is_refused(seen: Seen, workspace: Workspace, traces: Traces) -> None:

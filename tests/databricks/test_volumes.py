@@ -500,6 +500,35 @@ def test_without_the_permission_the_sentence_names_it(volume: Volume) -> None:
         volume.storage(token="wrong").size("a.pdf")
 
 
+GATEWAY = [
+    (404, "<html><title>Not Found</title></html>"),
+    (400, "<html><title>Bad Request</title></html>"),
+    (404, '{"message": "no route"}'),
+    (404, '{"error_code": "ENDPOINT_NOT_FOUND", "message": "No API found."}'),
+]
+
+
+@pytest.mark.parametrize(("status", "page"), GATEWAY)
+def test_a_gateways_refusal_is_no_word_on_a_file(
+    volume: Volume, storage: VolumeStorage, status: int, page: str
+) -> None:
+    """It may pass: the file is there, is not removed, and no folder is empty."""
+    storage.write("a/b.pdf", [b"b"])
+    refused = Fault("status", "(GET|PUT|DELETE) /", status, page=page, times=None)
+    volume.workspace.faults.add(refused)
+    for act in (
+        lambda: b"".join(storage.read("a/b.pdf")),
+        lambda: storage.write("a/c.pdf", [b"c"]),
+        lambda: storage.delete("a/b.pdf"),
+        lambda: list(storage.names("a/")),
+    ):
+        with pytest.raises(StorageError) as caught:
+            act()
+        assert caught.value.may_pass
+    volume.workspace.faults.clear()
+    assert list(storage.names()) == ["a/b.pdf"]
+
+
 def test_a_workspace_that_is_away_is_a_sentence_in_bounded_time(volume: Volume) -> None:
     """Every act says it, and that it may pass."""
     storage = volume.storage(retry_seconds=1)

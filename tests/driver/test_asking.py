@@ -12,7 +12,7 @@ import pytest
 
 from forebay import asking
 from forebay.agent import Retry
-from forebay.asking import wait_to_call
+from forebay.asking import known, wait_to_call
 from forebay.errors import ConnectError, UnknownAttemptError
 from forebay.rows import CallPermit
 
@@ -62,6 +62,27 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask often, and go on soon without an answer."""
     monkeypatch.setattr(asking, "ASK_AGAIN", 0.01)
     monkeypatch.setattr(asking, "UNANSWERED", 0.2)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (psycopg.OperationalError("away"), None),
+        (ConnectError("away"), None),
+        (psycopg.errors.UndefinedFunction("an older database"), set()),
+        (psycopg.errors.InsufficientPrivilege("no"), set()),
+    ],
+    ids=lambda case: type(case).__name__,
+)
+def test_whose_attempts_are_known_is_nobodys_failure(
+    error: Exception, said: set[str] | None
+) -> None:
+    """Nobody can tell while the database is away; where the question fails, none are."""
+
+    def ask(**_: Any) -> list[str]:
+        raise error
+
+    assert known([(1, "00")], ask) == said
 
 
 def test_a_call_goes_at_once() -> None:

@@ -77,6 +77,20 @@ def test_what_failed_tasks_cost(cli: Cli, spent: list[int]) -> None:
     assert (told["tasks"], told["llm_usd"], told["costed_attempts"]) == (1, 0.21, 0)
 
 
+def test_what_failed_tasks_of_the_last_days_cost(cli: Cli, db: psycopg.Connection) -> None:
+    """By the clock on the wall; what was done well is not in it."""
+    register(db, "parse")
+    operator.register_price(db, model="ocr", usd_per_page=Decimal("0.001"))
+    for usd, fails in (("0.25", True), ("0.5", False), ("2", True)):
+        submitter.enqueue(db, agent="parse", payload={})
+        attempt(db, usd, fails=fails)
+    asked = ("--status", "failed", "--last", "7d", "--json")
+    [line] = cli("cost", "by", "agent", *asked).json
+    assert (line["tasks"], line["llm_usd"], line["compute_usd"]) == (2, 2.26, None)
+    told = cli("cost", "summary", "--agent", "parse", *asked).json["summary"]
+    assert (told["llm_usd"], told["llm_median"], told["first_tries"]) == (2.26, 0.255, 2)
+
+
 def test_what_a_task_of_an_agent_costs(cli: Cli, spent: list[int]) -> None:
     """The median over tasks whose cost is known, and which sources told it."""
     january = ("--from", "2026-01-01T00:00Z", "--to", "2026-02-01T00:00Z")
@@ -116,7 +130,7 @@ def test_a_month_for_finance(cli: Cli, spent: list[int], tmp_path: Path) -> None
         ("customer", "", "1"),
         ("total", "", "4"),
     ]
-    assert [row["llm_usd"] for row in rows] == ["0.34", "0.32", "1.00", "1.66"]
+    assert [row["llm_usd"] for row in rows] == ["0.34", "0.32", "1.01", "1.67"]
     assert [row["pages"] for row in rows] == ["5", "10", "5", "20"]
     for column in ("llm_usd", "compute_usd", "total_usd", "provisional_usd"):
         *lines, total = [Decimal(row[column]) for row in rows]
@@ -135,6 +149,27 @@ def test_a_month_on_the_screen(cli: Cli, spent: list[int]) -> None:
     empty = cli("cost", "month", "2026-03", "--json")
     assert [(line["line"], line["total_usd"]) for line in empty.json] == [("total", 0)]
     assert "No task of 2026-03" in empty.err
+
+
+def test_a_zero_that_nobody_told_is_from_none(cli: Cli, db: psycopg.Connection) -> None:
+    """A task that was handed back before its launch: by agent, in sum, and for finance."""
+    register(db, "parse", launcher="local")
+    submitter.enqueue(db, agent="parse", payload={})
+    (claim,) = worker.dequeue(db, worker="w", agents=["parse"])
+    worker.release(db, attempt_id=claim.attempt_id, reason="shutdown")
+    [line] = cli("cost", "by", "agent", "--json").json
+    assert (line["llm_usd"], line["compute_usd"]) == (0, 0)
+    assert [(one["source"], one["basis"], one["usd"]) for one in line["sources"]] == [
+        (None, "unused", 0),
+        (None, "final", 0),
+    ]
+    told = cli("cost", "by", "agent").out
+    assert "none" in told
+    assert "unknown" not in told
+    month = f"{claim.lease_expires_at:%Y-%m}"
+    [row, _] = read(cli("cost", "month", month, "--csv", "-").out.removeprefix("\ufeff"))
+    assert (row["llm_usd"], row["compute_usd"]) == ("0.00", "0.00")
+    assert (row["llm_sources"], row["compute_sources"]) == ("none", "none")
 
 
 @pytest.fixture

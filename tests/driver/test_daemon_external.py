@@ -37,6 +37,8 @@ class Workspace:
     diary: list[str] = field(default_factory=list)
     accidents: list[Callable[[], None]] = field(default_factory=list)  # one per launch, after it
     before_launch: Callable[[], None] = lambda: None
+    before_cancel: Callable[[], None] = lambda: None
+    is_deaf: bool = False  # a cancel is answered, and ends nothing
 
     def launch(self, attempt: LaunchableAttempt | RunToCancel) -> str:
         self.before_launch()
@@ -50,8 +52,10 @@ class Workspace:
 
     def cancel(self, run_id: str, job_id: int | None) -> None:
         assert job_id == 42
+        self.before_cancel()
         self.diary.append(f"cancel {run_id}")
-        self.end(run_id, "TERMINATED")
+        if not self.is_deaf:
+            self.end(run_id, "TERMINATED")
 
     def check(self) -> None:
         pass
@@ -216,6 +220,56 @@ def test_le6_the_run_of_a_lost_attempt_is_cancelled_first(
         until(lambda: len(workspace.runs) == 2)
     assert workspace.diary == ["start run-1", "cancel run-1", "start run-2"]
     assert len(set(workspace.runs)) == 2
+
+
+def test_of_many_slow_cancels_each_comes_before_its_launch(
+    db: Db,
+    daemon_dsn: str,
+    superuser: Db,
+    tmp_path: Path,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """When there are more than are asked in one turn, the other launches wait for the next."""
+    monkeypatch.setattr(worker, "runs_to_cancel", lambda connection, **arguments: [])
+    register_job(db, lease=timedelta(seconds=30))
+    workspace.slots = 40
+    ids = [enqueue(db) for _ in range(40)]
+    with running(daemon_dsn, tmp_path, external=(workspace,)):
+        first = {task_id: run_of(db, task_id) for task_id in ids}
+    lose_all(superuser)
+    workspace.before_cancel = lambda: time.sleep(1.5)
+    with running(daemon_dsn, tmp_path, external=(workspace,)):
+        until(lambda: len(workspace.runs) == 80, 30)
+        second = {task_id: run_of(db, task_id) for task_id in ids}
+    for task_id in ids:
+        cancelled = workspace.diary.index(f"cancel {first[task_id]}")
+        assert cancelled < workspace.diary.index(f"start {second[task_id]}")
+
+
+def test_of_many_slow_cancels_that_end_nothing_each_is_asked_for(
+    db: Db, daemon_dsn: str, tmp_path: Path, workspace: Workspace
+) -> None:
+    """More than are asked in one turn: those that were not come to are not passed over."""
+    register_job(db, lease=timedelta(minutes=10))
+    workspace.slots = 40
+    ids = [enqueue(db) for _ in range(40)]
+    with running(daemon_dsn, tmp_path, external=(workspace,)):
+        runs = {run_of(db, task_id) for task_id in ids}
+    workspace.is_deaf = True
+    workspace.before_cancel = lambda: time.sleep(1.5)
+    operator.cancel(db, task_ids=ids)
+    with running(daemon_dsn, tmp_path, external=(workspace,)):
+        until(lambda: {f"cancel {run_id}" for run_id in runs} <= set(workspace.diary), 25)
+
+
+def lose_all(superuser: Db) -> None:
+    """Have every open attempt lost now, for good."""
+    superuser.execute(
+        "update forebay.task_attempts set lease_expires_at = clock_timestamp() - interval '1 hour'"
+        " where finished_at is null"
+    )
+    until(lambda: worker.sweep(superuser).requeued == 0)
 
 
 def test_a_workspace_that_does_not_answer_costs_no_lease(

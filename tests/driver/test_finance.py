@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -99,6 +100,28 @@ def test_a_months_lines_add_up(amounts: Sequence[tuple[Decimal | None, ...]]) ->
         wanted = sum(exact, D(0)).quantize(CENT, ROUND_HALF_UP)
         assert (getattr(total, column) or 0) == wanted
         assert sum(cents or 0 for cents in rounded) == wanted
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), *[ANY] * 6), max_size=20))
+@example([("a", D("0.006"), *[None] * 5), ("b", D("0.006"), *[None] * 5)])
+@example([(who, D("0.004"), *[None] * 5) for who in "ab"])
+def test_a_customers_lines_are_the_same_alone(rows: Sequence[tuple[Any, ...]]) -> None:
+    """Whose other lines there are moves no cent, and the total is that of the lines."""
+    costs = [
+        replace(
+            NOTHING,
+            customer=who,
+            **{f"{name}_usd": usd for name, usd in zip(PARTS, usds, strict=True)},
+        )
+        for who, *usds in sorted(rows, key=lambda row: str(row[0]))
+    ]
+    *lines, total = month_lines("2026-11", costs, [])
+    for customer in ("a", "b", None):
+        own = [cost for cost in costs if cost.customer == customer]
+        *alone, _ = month_lines("2026-11", own, [])
+        assert alone == [line for line in lines if line.customer == customer]
+    for column in COLUMNS:
+        assert (getattr(total, column) or 0) == sum(getattr(line, column) or 0 for line in lines)
 
 
 def test_what_is_unknown_is_empty_and_not_zero() -> None:

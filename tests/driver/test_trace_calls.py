@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from forebay.tokens import Tokens, tokens_of
 from forebay.traces.spans import COST, MODEL, OWN_CALL, OWN_COST, PAGES, USAGE, SpanSeen, calls_of
-from forebay.traces.tokens import Tokens, tokens_of
 
 OPENAI = {
     "prompt_tokens": 17903,
@@ -38,6 +38,8 @@ OF_MLFLOW = {
     "cache_read_input_tokens": 17817,
 }
 BEDROCK = {"inputTokens": 86, "outputTokens": 5, "cacheReadInputTokens": 17817}
+CLAUDE = {"cache_read_input_tokens": 17817, "cache_creation_input_tokens": 0}
+BESIDE = {"prompt_tokens": 86, "completion_tokens": 5} | CLAUDE
 SMALL_CACHE = {"input_tokens": 900, "output_tokens": 5, "cache_read_input_tokens": 100}
 
 
@@ -68,6 +70,32 @@ SMALL_CACHE = {"input_tokens": 900, "output_tokens": 5, "cache_read_input_tokens
         ),
         pytest.param(
             SMALL_CACHE | {"total_tokens": 905}, "anthropic", Tokens(900, 5, 100), id="and so here"
+        ),
+        pytest.param(
+            {"prompt_tokens": 17903, "completion_tokens": 5, "total_tokens": 17908} | CLAUDE,
+            "anthropic",
+            Tokens(17903, 5, 17817),
+            id="Claude on Databricks",
+        ),
+        pytest.param(BESIDE, None, Tokens(17903, 5, 17817), id="beside the prompt, no total"),
+        pytest.param(
+            BESIDE | {"total_tokens": 91}, None, Tokens(17903, 5, 17817), id="nor in the total"
+        ),
+        pytest.param(
+            {"prompt_tokens": 900, "completion_tokens": 5, "total_tokens": 1005}
+            | {"cache_read_input_tokens": 60, "cache_creation_input_tokens": 40},
+            None,
+            Tokens(1000, 5, 60),
+            id="beside the prompt, the sum says it",
+        ),
+        pytest.param(
+            OPENAI | CLAUDE, None, Tokens(17903, 5, 17817), id="a detail, and by its other name"
+        ),
+        pytest.param(
+            OPENAI | {"prompt_tokens": 86, "total_tokens": 91},
+            None,
+            Tokens(86, 5, None),
+            id="a detail larger than the whole",
         ),
         pytest.param(
             {"input_tokens": 10, "output_tokens": 1, "cache_creation_input_tokens": 2000},

@@ -368,6 +368,27 @@ def test_usage_is_recorded_before_the_result(
     assert usage(db, task_id) == [("a", 700), ("b", None)]
 
 
+def test_a_handler_is_told_whose_attempts_are_known(
+    caller: psycopg.Connection, make: Callable[..., Worker]
+) -> None:
+    """Its own, and no other database's of the same id; nobody can tell after the end."""
+    enqueue(caller)
+    one = make()
+    seen: list[Task] = []
+
+    @one.handler
+    def handle(task: Task) -> dict[str, bool]:
+        seen.append(task)
+        attempts = [(task.attempt_id, task.launch_key), (task.attempt_id, "00")]
+        assert task.known(attempts) == {task.launch_key}
+        return {}
+
+    assert one.run(until_empty=True) == 1
+    (task,) = seen
+    assert detail(caller, task.task_id).status == "completed"
+    assert task.known([(task.attempt_id, task.launch_key)]) is None
+
+
 def test_model_calls_wait_for_their_turn(
     caller: psycopg.Connection, make: Callable[..., Worker]
 ) -> None:

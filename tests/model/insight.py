@@ -23,6 +23,8 @@ def agent_state(model: Model, agent: Agent) -> str:
         return "closed"
     if model.paused_until(agent):
         return "paused"
+    if model.is_held_up(agent):
+        return "held_up"
     if slots is not None and len(model.open_attempts(agent.name)) >= slots:
         return "full"
     if desk.room == 0:
@@ -85,14 +87,16 @@ def reason(model: Model, task: Task) -> str:
     """Return the word by which explain_task says what became of a task, or what it waits for."""
     if task.status == "processing":
         assert task.attempt_id
-        lease = model.attempts[task.attempt_id].lease_expires_at
-        return "running" if lease > model.now else "lease_expired"
+        attempt = model.attempts[task.attempt_id]
+        if attempt.lease_expires_at <= model.now:
+            return "lease_expired"
+        return "unlaunched" if model.is_failing(attempt) else "running"
     if task.status in TERMINAL:
         return task.status
 
     agent = model.agents[task.agent]
     state = agent_state(model, agent)
-    if state not in ("closed", "paused") and not model.is_due(task):
+    if state not in ("closed", "paused", "held_up") and not model.is_due(task):
         return "deferred" if task.deferral_count else "delayed"
     if state not in ("open", "out_of_tokens"):
         return state
@@ -129,7 +133,8 @@ def may_start(model: Model, task: Task, at: datetime) -> bool:
         desk = model.desk(agent)
         starting = desk.fitting(MOST_LOOKED_AT, LOWEST)
         is_among = task.task_id in [w.task_id for w in starting]
-        return model.paused_until(agent) is None and is_among
+        is_served = model.paused_until(agent) is None and not model.is_held_up(agent)
+        return is_served and is_among
     finally:
         model.now = now
 

@@ -49,6 +49,7 @@ CALLS = st.lists(
 RUNS = st.sampled_from(
     [
         ("RUNNING", None),
+        ("LAUNCH_FAILED", "500"),
         ("SKIPPED", None),
         ("TERMINATED", "SUCCESS"),
         ("TERMINATED", "FAILED"),
@@ -412,6 +413,18 @@ class Walk(RuleBasedStateMachine):
         seen = Jsonb({"life_cycle_state": run[0], "result_state": run[1]})
         answer = self.stage.value("observe_run", attempt_id=attempt.attempt_id, run=seen)
         assert answer == self.model.observe_run(attempt, run[0])
+
+    @precondition(has_attempts)
+    @rule()
+    def fail_to_launch(self) -> None:
+        """A job takes no run: some more are claimed for it, and none of them is launched."""
+        self.put_in("blue", [{"payload": {"p": 1}, "estimated_tokens": 1} for _ in range(4)])
+        self.resume(None)
+        self.claim("w1", ["blue"], None, 5)
+        for attempt in [a for a in self.model.open_attempts("blue") if a.run_id is None]:
+            seen = Jsonb({"life_cycle_state": "LAUNCH_FAILED"})
+            answer = self.stage.value("observe_run", attempt_id=attempt.attempt_id, run=seen)
+            assert answer == self.model.observe_run(attempt, "LAUNCH_FAILED")
 
     # Reports
 

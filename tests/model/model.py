@@ -31,6 +31,7 @@ from model.records import (
 ADOPTION_GRACE = timedelta(minutes=2)
 REPORT_GRACE = timedelta(seconds=30)
 SAMPLES, FEWEST_SAMPLES = 50, 10
+FAILING_LAUNCHES = 3  # of an agent, that hold it up
 LEAST_SHARE = Fraction(1, 10)
 
 
@@ -54,6 +55,7 @@ POLICIES = {
 # What a state of a lakeflow run leads to, and whether the run has ended.
 RUN_OUTCOMES = {
     "RUNNING": ("renew", False),
+    "LAUNCH_FAILED": ("renew", False),
     "SKIPPED": ("requeue", True),
     "TERMINATED": ("retry", True),
     "INTERNAL_ERROR": ("retry", True),
@@ -263,6 +265,16 @@ class Model:
         """Return the attempts that hold a task."""
         return [a for a in self.attempts.values() if a.is_open and agent in (None, a.agent)]
 
+    def is_failing(self, attempt: Attempt) -> bool:
+        """Whether the launch of an attempt failed, and somebody tries it again."""
+        is_tried = attempt.is_open and attempt.lease_expires_at > self.now
+        return is_tried and attempt.run_id is None and attempt.run_state == "LAUNCH_FAILED"
+
+    def is_held_up(self, agent: Agent) -> bool:
+        """Whether so many of the agent's launches fail that nothing more is claimed for it."""
+        failing = [a for a in self.open_attempts(agent.name) if self.is_failing(a)]
+        return agent.definition.launcher == "lakeflow" and len(failing) >= FAILING_LAUNCHES
+
     def claims(
         self, agents: list[str] | None, launchers: list[str] | None, batch_size: int
     ) -> list[Outcome]:
@@ -275,6 +287,7 @@ class Model:
             if (agents is None or agent.name in agents)
             and (launchers is None or agent.definition.launcher in launchers)
             and self.paused_until(agent) is None
+            and not self.is_held_up(agent)
         ]
         return outcomes(serving, batch_size)
 
@@ -500,6 +513,7 @@ class Model:
             outcome, is_ended = RUN_OUTCOMES.get(state, (outcome, is_ended))
         if outcome == "pause_agent" and attempt.is_open:
             self.pause(agent.name, None)
+        attempt.run_state = state
         attempt.run_ended_at = (attempt.run_ended_at or self.now) if is_ended else None
         attempt.is_stop_pending = attempt.is_stop_pending and not is_ended
         if not attempt.is_open:

@@ -165,7 +165,7 @@ class Task:
 
 @dataclass
 class Attempt:
-    """An attempt; its fields but expected, bucket and usage are columns of task_attempts."""
+    """An attempt: columns of task_attempts, and expected, run_state, bucket and usage."""
 
     attempt_id: int
     task_id: int
@@ -185,6 +185,7 @@ class Attempt:
     reported_at: datetime | None = None
     is_stop_pending: bool = False
     run_id: str | None = None
+    run_state: str | None = None  # the life cycle's
     run_ended_at: datetime | None = None
     result: Json | None = None
     error: Json | None = None

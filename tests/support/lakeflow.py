@@ -191,6 +191,11 @@ class Life:
             if run.is_recorded:
                 runs.drop(run)
 
+        def launch() -> None:
+            dispatch.launch()
+            if outside.make_way():
+                dispatch.launch()
+
         dispatch = Dispatch(self._caller, runs, keeper, over, threading.Event(), None, launcher)
         outside = ExternalRuns(self._caller, runs, launcher)
         try:
@@ -198,11 +203,10 @@ class Life:
                 adopt(self._caller, runs, [launcher])
                 dispatch.record()
                 outside.observe()
+                launch()
                 outside.cancel()
-                dispatch.launch()
                 if dispatch.claim():
-                    outside.cancel()
-                    dispatch.launch()
+                    launch()
         except Killed:
             return False
         finally:

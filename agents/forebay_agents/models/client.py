@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from forebay.agent import Attempt, Retry
 from forebay.jsonb import mended
+from forebay.tokens import tokens_of
 from forebay_agents import paid, stopping
 from forebay_agents.checkpoints import Checkpoints
 from forebay_agents.models import refusals
@@ -243,17 +244,13 @@ def _json(text: str) -> Any:
 
 def _used(body: Any) -> dict[str, int]:
     """Return the numbers of the usage that the body holds; one that is missing stays missing."""
-    used = _within(body, "usage")
+    tokens = tokens_of(_within(body, "usage"))
     numbers = {
-        "input_tokens": _within(used, "prompt_tokens"),
-        "output_tokens": _within(used, "completion_tokens"),
-        "cached_tokens": _within(used, "prompt_tokens_details", "cached_tokens"),
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cached_tokens": tokens.cached,
     }
-    return {
-        name: number
-        for name, number in numbers.items()
-        if isinstance(number, int) and not isinstance(number, bool) and number >= 0
-    }
+    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def _within(value: Any, *keys: str) -> Any:

@@ -34,6 +34,7 @@ PLAIN = {
     "ready": "Next in line",
     "behind_others": "In line",
     "full": "Waits for a free place",
+    "held_up": "What runs its agent takes nothing at this moment",
     "unreachable": "What runs its agent does not answer",
 }
 """Reasons to wait, of which whoever sent a document need not hear more."""

@@ -32,6 +32,7 @@ DURATIONS: dict[str, tuple[str, timedelta | None]] = {
 STATES = {
     "open": ("open", "completed"),
     "paused": ("paused", "cancelled"),
+    "held_up": ("launches fail", "failed"),
     "full": ("full", "processing"),
     "out_of_tokens": ("out of tokens", "processing"),
     "out_of_requests": ("out of claims", "processing"),

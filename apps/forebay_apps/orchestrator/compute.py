@@ -19,7 +19,7 @@ from fastapi import Form, Request, Response
 from forebay.compute import refresh_local
 from forebay.databricks.bill_settings import WAREHOUSE, BillSettings
 from forebay.errors import SettingError
-from forebay.extras import has
+from forebay.extras import has, install
 from forebay.logs import EventLog
 from forebay.settings import number, text
 from forebay_apps.web.database import Connections
@@ -84,7 +84,7 @@ class ComputeCost:
             look_up = partial(_estimate, Decimal(str(rate)))
         if settings := BillSettings.read(environment):
             if not has("databricks"):
-                raise SettingError(f"{WAREHOUSE} needs the extra databricks of this package.")
+                raise SettingError(f"{WAREHOUSE} needs more: {install('databricks')}.")
             look_up = partial(_read_bill, settings)
         return cls(connections, look_up, changed)
 

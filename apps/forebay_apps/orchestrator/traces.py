@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from forebay.errors import SettingError
-from forebay.extras import has
+from forebay.extras import has, install
 from forebay.logs import EventLog
 from forebay.settings import text
 from forebay.traces.harvest import Traces, refresh_traces
@@ -43,7 +43,7 @@ class TraceReader(Loop):
         if not text(environment, EXPERIMENT):
             return None
         if not has("databricks"):
-            raise SettingError(f"{EXPERIMENT} needs the extra databricks of this package.")
+            raise SettingError(f"{EXPERIMENT} needs more: {install('databricks')}.")
 
         def connect() -> Traces:
             from forebay.traces.mlflow_store import MlflowTraces  # takes a second to import

@@ -41,7 +41,7 @@ begin
             using errcode = 'QF205', hint = 'End the run: nobody waits for it.';
     end if;
     if p_run_id is not null then
-        perform forebay.record_run(p_attempt_id, p_run_id);
+        perform forebay._take_run(v_attempt, p_run_id);
     end if;
 
     select

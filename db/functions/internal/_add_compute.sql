@@ -7,7 +7,7 @@ as $function$
 -- Bring what the attempts' machines cost up to date with the records; the caller holds attempts and tasks.
 --
 -- Records of one source count, never of two: that of _compute_source. Where one of them has no price, the cost is unknown.
--- Without records an attempt that a launcher handed back before it had a run cost nothing.
+-- Without records an attempt that never ran cost nothing.
 --
 -- Writes  forebay.task_attempts
 update forebay.task_attempts as a
@@ -18,9 +18,7 @@ from (
         case when bool_and(u.usd is not null) then sum(u.usd) when count(u.source) = 0 and never.ran then 0 end as usd,
         coalesce(bool_and(u.is_final), never.ran) as is_final
     from forebay.task_attempts as held
-    cross join lateral (
-        select held.status = 'released' and held.run_id is null and held.launcher <> 'pull' as ran
-    ) as never
+    cross join lateral forebay._never_ran(held) as never (ran)
     left join forebay.compute_usage as u
         on u.attempt_id = held.attempt_id and u.source = forebay._compute_source(held.attempt_id)
     where held.attempt_id = any(p_attempt_ids)

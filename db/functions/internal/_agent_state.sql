@@ -7,8 +7,8 @@ create or replace function forebay._agent_state(p_agent forebay.agents, p_now ti
 as $function$
 -- In one word, whether the agent admits, as reason; and what the first task that does not fit lacks.
 --
--- The word is closed, paused, full, out_of_requests, out_of_tokens, quota, spend_cap or open. The agent is the one that
--- _get_effective gives.
+-- The word is closed, paused, held_up, full, out_of_requests, out_of_tokens, quota, spend_cap or open. The agent is the one
+-- that _get_effective gives.
 declare
     v_fit forebay.fit;
 begin
@@ -16,6 +16,8 @@ begin
         v_fit.reason := 'closed';
     elsif p_agent.paused_until > p_now then
         v_fit.reason := 'paused';
+    elsif forebay._is_held_up(p_agent, p_now) then
+        v_fit.reason := 'held_up';
     elsif forebay._in_use(p_agent.agent, p_agent.max_concurrent_tasks) >= p_agent.max_concurrent_tasks then
         v_fit.reason := 'full';
     elsif forebay._room(p_agent, p_now) = 0 then

@@ -6,11 +6,11 @@ create or replace function forebay._customer_sources(p_from timestamptz, p_to ti
 as $function$
 -- Where the amounts of the range's tasks are from, by customer and agent, and as of when machines' costs were read.
 --
--- The 0 of an attempt that never had a run is known without a source.
+-- What is known without a source, as the 0 of an attempt that made no call or never ran, is from none.
 select
     t.customer, t.agent,
-    coalesce(array_agg(distinct b.source || ' ' || b.basis) filter (where b.part = 'llm' and b.source is not null), '{}'),
-    coalesce(array_agg(distinct b.source) filter (where b.part = 'compute' and b.source is not null), '{}'),
+    coalesce(array_agg(distinct coalesce(b.source || ' ' || b.basis, 'none')) filter (where b.part = 'llm'), '{}'),
+    coalesce(array_agg(distinct coalesce(b.source, 'none')) filter (where b.part = 'compute'), '{}'),
     max(s.as_of) filter (where b.part = 'compute')
 from (
     select 'llm' as part, llm.* from forebay._llm_bases(p_from, p_to, null, null, p_customers) as llm

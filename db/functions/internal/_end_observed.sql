@@ -13,7 +13,8 @@ create or replace function forebay._end_observed(
 as $function$
 -- End an open attempt whose run was seen in a state that does not renew, or whose deadline has passed; the caller holds it.
 --
--- What never started waits longer each time, as a failure does: a quota of the workspace is waited for.
+-- What never started waits longer each time, as a failure does: a quota of the workspace is waited for. Of what never ran it
+-- is known that it used and cost nothing.
 --
 -- Returns  what was done: retry, requeue, pause_agent, or fail when the task failed by it
 -- Writes   forebay.task_attempts, forebay.tasks, forebay.agent_settlements
@@ -27,6 +28,7 @@ declare
             'kind', 'infrastructure', 'message', forebay._run_words(p_attempt.run_state), 'run_id', p_attempt.run_id
         )
     end;
+    v_ended      forebay.task_attempts;
     v_status     text;
 begin
     update forebay.task_attempts as a
@@ -37,9 +39,15 @@ begin
         end,
         error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = not p_outcome.is_ended,
         expected_usd = case when v_is_unspent then 0 else a.expected_usd end
-    where a.attempt_id = p_attempt.attempt_id;
-    if v_is_unspent then
-        perform forebay._add_compute(array[p_attempt.attempt_id]);
+    where a.attempt_id = p_attempt.attempt_id
+    returning a.* into v_ended;
+    if forebay._never_ran(v_ended) then
+        update forebay.task_attempts as a
+        set expected_usd = 0, is_usage_known = true, is_cost_known = true
+        where a.attempt_id = v_ended.attempt_id;
+    end if;
+    perform forebay._add_compute(array[v_ended.attempt_id]);
+    if v_is_unspent or forebay._never_ran(v_ended) then
         perform forebay._settle(p_attempt.attempt_id, true);
     end if;
     v_status := forebay._give_back(

@@ -13,7 +13,7 @@ declare
     v_answer forebay.task_explanation;
 begin
     v_answer := forebay._waiting_reason(p_task, v_now);
-    if v_answer.reason not in ('not_open', 'closed', 'behind_others', 'unreachable', 'ready')
+    if v_answer.reason not in ('not_open', 'closed', 'held_up', 'behind_others', 'unreachable', 'ready')
         and (v_answer.ahead < 100 or p_task.available_at > v_now or v_answer.reason = 'spend_cap') then
         v_answer.waiting_until := forebay._starts_at(p_task, v_now);
     end if;

@@ -16,7 +16,8 @@ as $function$
 -- Take in how an attempt ended, current or not, first time or repeated; what follows is _report_effect's to say.
 --
 -- An attempt that had ended without success, as one that was lost, and now succeeds has run until now: its end moves, and what
--- was estimated of its machine by the old end no longer counts. The end of one that Forebay has ended for good stays.
+-- was estimated of its machine by the old end no longer counts. The end of one that Forebay has ended for good stays. What was
+-- taken never to have run, and reports, ran.
 --
 -- Writes  forebay.tasks, forebay.task_attempts, forebay.agent_settlements, forebay.refusals
 -- Locks   the task, then the attempt and the task's current attempt, by id
@@ -57,10 +58,10 @@ begin
         is_stop_pending = false
     where a.attempt_id = p_attempt_id;
 
+    if v_attempt.finished_at is not null then
+        perform forebay._count_usage(p_attempt_id);
+    end if;
     if v_effect = 'completed' then
-        if v_attempt.finished_at is not null then
-            perform forebay._add_compute(array[p_attempt_id]);
-        end if;
         update forebay.task_attempts as a
         set status = 'superseded', finished_at = greatest(v_now, a.started_at),
             is_stop_pending = a.run_ended_at is null

@@ -41,7 +41,7 @@ begin
         select
             sum(u.usd) as usd,
             coalesce(bool_and(
-                (u.usd is not null or coalesce(u.input_tokens + u.output_tokens + coalesce(u.pages, 0) = 0, false))
+                (u.usd is not null or forebay._used_nothing(u))
                 and u.is_partial is not true
             ), false) as is_all
         from forebay.attempt_usage as u

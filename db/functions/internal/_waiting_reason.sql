@@ -15,7 +15,7 @@ begin
     v_found.reason := (forebay._agent_state(v_agent, p_now)).reason;
     if not forebay._may_dispatch() then
         v_found.reason := 'not_open';
-    elsif v_found.reason not in ('closed', 'paused') and p_task.available_at > p_now then
+    elsif v_found.reason not in ('closed', 'paused', 'held_up') and p_task.available_at > p_now then
         v_found.reason := case when p_task.deferral_count > 0 then 'deferred' else 'delayed' end;
     elsif v_found.reason = 'full' then
         v_found := forebay._told((
@@ -27,10 +27,10 @@ begin
             null, 'out_of_requests', p_task.task_id, v_agent.agent, 'claims', 1, (forebay._levels(v_agent, p_now)).requests,
             v_agent.max_rpm, interval '1 minute'
         )::forebay.fit, p_task);
-    elsif v_found.reason not in ('closed', 'paused') then
+    elsif v_found.reason not in ('closed', 'paused', 'held_up') then
         v_found := forebay._place_in_line(p_task, v_agent, p_now);
     end if;
-    if v_found.reason in ('ready', 'behind_others') and forebay._launcher_words(v_agent.launcher, p_now) is not null then
+    if v_found.reason in ('held_up', 'ready', 'behind_others') and forebay._launcher_words(v_agent.launcher, p_now) is not null then
         v_found.reason := 'unreachable';
     end if;
     if v_found.reason not in ('delayed', 'deferred') then

@@ -18,6 +18,7 @@ begin
         when 'not_open' then 'This database is a branch or a restored copy, and no operator has opened it.'
         when 'closed' then format('A limit of agent %s is 0, which admits nothing.', v_agent.agent)
         when 'paused' then concat(forebay._pause_words(v_agent, p_now), ': ' || v_agent.pause_reason, '.')
+        when 'held_up' then forebay._held_up_words(v_agent, p_now)
         when 'delayed' then format(
             'It is not due before %s%s.', forebay._moment_words(p_task.available_at, p_now),
             ': its last attempt ended with "' || (

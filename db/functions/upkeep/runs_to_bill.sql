@@ -2,7 +2,8 @@ create or replace function forebay.runs_to_bill(
     p_run_ids          text[] default null,
     p_source           text default 'billing',
     p_after_attempt_id bigint default 0,
-    p_limit            integer default 1000
+    p_limit            integer default 1000,
+    p_places           text[] default null
 )
     returns setof forebay.run_to_bill
     language plpgsql
@@ -16,8 +17,10 @@ as $function$
 --
 -- These are runs whose cost is not final, and those that were not settled when the bill was read last, and of which it told
 -- nothing: the rows of one whose id came to be known late have come before.
--- What has no price is never final. Only runs that a launcher outside the driver started. One that several attempts have recorded belongs to the latest of
--- them. Who has read its rows records all of them, those of before too.
+-- What has no price is never final. Only runs that a launcher outside the driver started. A run id is of one workspace:
+-- p_places are the names of the one whose bill it is, and runs that are known to be elsewhere are none of it; null: runs of
+-- anywhere. One that several attempts of there have recorded belongs to the latest of them. Who has read its rows records
+-- all of them, those of before too.
 --
 -- Returns    at most p_limit rows, by attempt, after p_after_attempt_id
 -- Errors     22023  p_source or p_after_attempt_id is null, or p_limit is not from 1 to 10,000
@@ -35,6 +38,7 @@ begin
     select a.attempt_id, a.run_id, a.started_at, a.finished_at, coalesce(a.finished_at <= v_settled_until, false)
     from forebay.task_attempts as a
     where a.attempt_id > p_after_attempt_id and forebay._is_external(a.launcher)
+        and (p_places is null or coalesce(a.place = any(p_places), true))
         and (
             p_run_ids is not null and a.run_id = any(p_run_ids)
             or p_run_ids is null and a.run_id is not null and a.attempt_id in (
@@ -48,6 +52,7 @@ begin
         and not exists (
             select from forebay.task_attempts as later
             where later.run_id = a.run_id and later.attempt_id > a.attempt_id and forebay._is_external(later.launcher)
+                and (p_places is null or coalesce(later.place = any(p_places), true))
         )
     order by a.attempt_id
     limit p_limit;

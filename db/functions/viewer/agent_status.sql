@@ -10,8 +10,9 @@ as $function$
 -- The numbers are those that dequeue decides by. Levels and bursts are those of the effective limits. quotas holds what
 -- quota_status says of each, the period in seconds.
 --
--- Returns    one row an agent, by name; state is closed (a limit is 0), paused, full, out_of_requests, out_of_tokens, quota,
---            spend_cap (by which the first that waits and does not fit is held up: hindrance says it in words) or open
+-- Returns    one row an agent, by name; state is closed (a limit is 0), paused, held_up (its launches fail), full, out_of_requests,
+--            out_of_tokens, quota, spend_cap (by which the first that waits and does not fit is held up: hindrance says it in
+--            words) or open
 -- Errors     QF301  no such agent
 -- Called by  forebay_viewer
 declare

@@ -19,11 +19,11 @@ as $function$
 --
 -- llm: source is agent or trace, whichever counts for an attempt; the basis of a call is reported (its cost was told with
 -- it), price (the registered price of its model), list_price (what MLflow makes of it, of a model without a registered
--- price), or unknown. trace: the basis of an attempt is how far the search for its traces is: found, partial, awaited or
+-- price), unused (nothing was used, and it costs 0; source null: nothing was called), or unknown. trace: the basis of an attempt is how far the search for its traces is: found, partial, awaited or
 -- missing. compute: source is that of the records, such as billing or
 -- local; the basis of an attempt is final, provisional, or unpriced: it used something of which no price is known, so that
 -- its cost is not. Attempts that no source tells of have source null: running, awaited (its bill may still come),
--- unknown, or final (handed back before it had a run, and free); one whose run a bill should have told of by now, and has
+-- unknown, or final (it never had a run, and costs 0); one whose run a bill should have told of by now, and has
 -- not, is not_attributable.
 -- p_dimension null is all together, as for cost_summary; p_keys (null: all) are keys of cost_by, '' of its null. By model
 -- there are calls alone.

@@ -16,7 +16,8 @@ as $function$
 -- A task counts in the month that it was created in, whenever it ran: no cost is in two months. Retries are attempts after
 -- a task's first. The amounts are exact, and hold nothing twice; each is null where nothing was told of it, and so are the
 -- tokens. Whoever rounds them says how. llm_sources are such as "agent price" or "trace list_price", as cost_sources names
--- source and basis; compute_sources such as billing, last read at compute_as_of.
+-- source and basis; compute_sources such as billing, last read at compute_as_of. A 0 that is known without a source, as
+-- nothing was called or nothing ran, is from none.
 --
 -- Returns    one row a customer and agent, by customer (null, for none, is the last) and agent
 -- Errors     22023  p_from or p_to is null

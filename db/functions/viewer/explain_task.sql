@@ -10,9 +10,10 @@ as $function$
 -- waiting_until is the first moment at which a dequeue takes the task if nothing else changes, to the microsecond: what
 -- dequeue asks is asked for later moments. Null: others have to start or end before, or nothing is known to end the wait.
 --
--- Returns    one row; reason is not_open, closed, paused, delayed, deferred (refused by a provider), full, out_of_requests,
---            out_of_tokens, quota, spend_cap, reserved (for a task that nobody passes), unreachable (what runs it), behind_others
---            or ready while it waits, lease_expired, unlaunched or running while it is processing, else its status
+-- Returns    one row; reason is not_open, closed, paused, held_up (its agent's launches fail), delayed, deferred (refused by a
+--            provider), full, out_of_requests, out_of_tokens, quota, spend_cap, reserved (for a task that nobody passes),
+--            unreachable (what runs it), behind_others or ready while it waits, lease_expired, unlaunched or running while
+--            it is processing, else its status
 -- Errors     22023  p_task_id is null
 --            QF303  no such task
 -- Called by  forebay_viewer

@@ -11,7 +11,8 @@ as $function$
 -- renews, until the attempt's deadline. A run that ended waits the report grace for its report, counted from when it was
 -- first seen ended. A launch that failed is told in the same way (LAUNCH_FAILED), and a look at a run that did (POLL_FAILED):
 -- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. While nothing can begin, or
--- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. What an ended attempt's run
+-- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. A look that failed says
+-- nothing about the run: what was last seen of it is kept beside it, as last_seen, and goes on to hold it up. What an ended attempt's run
 -- says pauses no agent; one may be paused while the run goes on: its lease is renewed.
 --
 -- Returns    renew, requeue, retry, fail or pause_agent: what was done; none when the attempt had ended before
@@ -27,6 +28,7 @@ declare
     v_held    forebay.held_attempt;
     v_agent   forebay.agents;
     v_limits  forebay.installation := forebay._limits();
+    v_last    jsonb;
     v_now     timestamptz;
 begin
     if p_run is null or jsonb_typeof(p_run) <> 'object' then
@@ -47,10 +49,14 @@ begin
 
     v_held := forebay._lock_attempt(p_attempt_id);
     v_attempt := v_held.attempt;
+    v_last := forebay._last_seen(v_attempt.run_state, p_run);
+    if v_last is not null then
+        v_outcome.is_held_up := (forebay._run_outcome(v_attempt.launcher, v_last)).is_held_up;
+    end if;
     v_now := forebay._now();
     update forebay.task_attempts as a
-    set run_state = p_run,
-        run_ended_at = case when v_outcome.is_ended then coalesce(a.run_ended_at, v_now) end,
+    set run_state = p_run - 'last_seen' || jsonb_strip_nulls(jsonb_build_object('last_seen', v_last)),
+        run_ended_at = case when v_outcome.is_ended then coalesce(a.run_ended_at, v_now) when v_last is not null then a.run_ended_at end,
         is_stop_pending = a.is_stop_pending and not v_outcome.is_ended,
         deadline_at = case
             when v_outcome.is_held_up and a.finished_at is null and a.deadline_at > v_now

@@ -7,27 +7,22 @@ create or replace function forebay.record_run(p_attempt_id bigint, p_run_id text
 as $function$
 -- Record which run the launcher started for an attempt; an attempt that was ended meanwhile keeps it too, to be cancelled.
 --
--- Writes     forebay.task_attempts.run_id, status
--- Locks      the attempt
+-- What an ended one used and cost is then known no more than its usage and the records of its machine tell.
+--
+-- Writes     forebay.task_attempts, forebay.tasks
+-- Locks      the task, then the attempt
 -- Errors     22023  p_attempt_id is null, or p_run_id is null, empty or too long
 --            QF202  another run is recorded: a launch token names one run
 --            QF304  there is no such attempt
 -- Called by  forebay_worker
 declare
-    v_run_id text;
+    v_attempt forebay.task_attempts;
 begin
-    if p_run_id is null or char_length(p_run_id) not between 1 and 500 then
-        raise exception 'p_run_id must have 1 to 500 characters' using errcode = '22023';
+    v_attempt := (forebay._lock_attempt(p_attempt_id)).attempt;
+    perform forebay._take_run(v_attempt, p_run_id);
+    if v_attempt.finished_at is not null then
+        perform forebay._count_usage(p_attempt_id);
     end if;
-    perform forebay._get_attempt(p_attempt_id);
-    select a.run_id into v_run_id from forebay.task_attempts as a where a.attempt_id = p_attempt_id for no key update;
-    if v_run_id <> p_run_id then
-        raise exception 'attempt % already runs as %, not as %', p_attempt_id, v_run_id, p_run_id using errcode = 'QF202';
-    end if;
-
-    update forebay.task_attempts as a
-    set run_id = p_run_id, status = case a.status when 'claimed' then 'running' else a.status end
-    where a.attempt_id = p_attempt_id and v_run_id is null;
 end;
 $function$;
 

@@ -12,7 +12,7 @@ as $function$
 --
 -- Returns    one row a run, by attempt; run_id null: not recorded
 -- Writes     forebay.task_attempts.stop_asked_at
--- Locks      the earlier attempts, by id
+-- Locks      the earlier attempts, skipping what somebody else holds, which is named too
 -- Errors     22023  p_worker is no name, or p_attempt_ids is null
 -- Called by  forebay_worker
 declare
@@ -24,16 +24,12 @@ begin
     if not forebay._may_dispatch() then
         return;
     end if;
-    select array_agg(former.attempt_id) into v_attempts from (
-        select a.attempt_id
-        from forebay.task_attempts as n
-        inner join forebay.task_attempts as a on a.task_id = n.task_id and a.attempt_no < n.attempt_no
-        where n.attempt_id = any(v_ids) and a.is_stop_pending and forebay._is_external(a.launcher)
-            and coalesce(a.place = v_places ->> a.launcher, true)
-            and (a.run_id is not null or a.job_id is not null)
-        order by a.attempt_id
-        for no key update of a
-    ) as former;
+    select array_agg(a.attempt_id) into v_attempts
+    from forebay.task_attempts as n
+    inner join forebay.task_attempts as a on a.task_id = n.task_id and a.attempt_no < n.attempt_no
+    where n.attempt_id = any(v_ids) and a.is_stop_pending and forebay._is_external(a.launcher)
+        and coalesce(a.place = v_places ->> a.launcher, true)
+        and (a.run_id is not null or a.job_id is not null);
     return query select * from forebay._ask_stop(v_attempts, forebay._now());
 end;
 $function$;

@@ -29,6 +29,16 @@ def begin_attempt(
 
 
 @stored
+def known_attempts(
+    connection: AnyConnection, *, attempt_ids: Sequence[int], launch_keys: Sequence[str]
+) -> list[str]:
+    """Return the launch keys of those attempts that are of this database, by id and launch key.
+
+    `forebay.traces.mlflow_settings.launch_key` makes one of a launch token.
+    """
+
+
+@stored
 def may_call(
     connection: AnyConnection,
     *,

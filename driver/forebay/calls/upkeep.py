@@ -95,10 +95,12 @@ def runs_to_bill(
     source: str = "billing",
     after_attempt_id: int = 0,
     limit: Integer = 1000,
+    places: Sequence[str] | None = None,
 ) -> list[RunToBill]:
     """Return our runs among these, by attempt; None: those of which a bill may tell more.
 
-    The next page is after the last `attempt_id`.
+    `places` are the names of the workspace whose bill it is: runs of others are left out. The next
+    page is after the last `attempt_id`.
     """
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 WATCH_SECONDS = 2.0
 STATES = {
+    "held_up": "launches fail",
     "out_of_tokens": "out of tokens",
     "out_of_requests": "out of claims",
     "spend_cap": "spend cap",

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from forebay.rows import CostLine, CostSource, CostSummary
 
 UNKNOWN = "unknown"
+NONE = "none"
+"""The source of a 0 that nobody had to tell: nothing was called, or nothing ran."""
 OF_SHARED = ("compute_usd", "total_usd", "provisional_usd")
 
 
@@ -40,8 +42,9 @@ def utc(name: str) -> Callable[[Any], str | None]:
 
 def _source(row: CostSource) -> str:
     """Return a source, and of a call whose price it is."""
-    said = row.source or UNKNOWN
-    return f"{said} {row.basis.replace('_', ' ')}" if row.part == "llm" else said
+    if row.source is None or row.part != "llm":
+        return row.source or NONE
+    return f"{row.source} {row.basis.replace('_', ' ')}"
 
 
 def _usd(value: Decimal | None) -> str:
@@ -118,7 +121,8 @@ def _told(name: str, said: Callable[[Any], str] = str) -> Callable[[Line], objec
 
 
 def _month_sources(row: Line) -> str:
-    return ", ".join(one.replace("_", " ") for one in (*row.llm_sources, *row.compute_sources))
+    named = (one.replace("_", " ") for one in (*row.llm_sources, *row.compute_sources))
+    return ", ".join(dict.fromkeys(named))
 
 
 def _source_usd(row: CostSource) -> str | None:
@@ -154,7 +158,7 @@ SUMMARY: output.Columns = {
 }
 SOURCE: output.Columns = {
     "part": "part",
-    "source": lambda row: row.source or "none",
+    "source": lambda row: row.source or NONE,
     "basis": lambda row: row.basis.replace("_", " "),
     "attempts": "attempts",
     "usd": _source_usd,

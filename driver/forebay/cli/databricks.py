@@ -107,9 +107,15 @@ def doctor(
         typer.Option(help="A job; its task's settings stand in for those not set here."),
     ] = None,
     orchestrator: Annotated[
-        str | None, typer.Option(metavar="APP", help="Look at what this app's principal may do.")
+        str | None,
+        typer.Option(
+            metavar="APP|ID",
+            help="Look at what this app's principal may do, and those of all agents' jobs.",
+        ),
     ] = None,
-    intake: Annotated[str | None, typer.Option(metavar="APP", help="The same of intake's.")] = None,
+    intake: Annotated[
+        str | None, typer.Option(metavar="APP|ID", help="The same of intake's.")
+    ] = None,
     seconds: Annotated[float, typer.Option(min=1, max=600, help="For all of it.")] = 90.0,
     as_json: Json = False,
 ) -> None:

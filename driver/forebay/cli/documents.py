@@ -89,10 +89,10 @@ def problem(path: Path) -> str | None:
 
 def require(extra: str, what: str) -> None:
     """Raise Refused, which says what to install, unless all that an extra brings is there."""
-    from forebay.extras import has
+    from forebay.extras import has, install
 
     if not has(extra):
-        raise Refused(f"{what} needs more: in Forebay's checkout, pip install '.[{extra}]'.")
+        raise Refused(f"{what} needs more: {install(extra)}.")
 
 
 @contextmanager

@@ -61,7 +61,7 @@ def print_row(row: object, columns: Columns, as_json: bool) -> None:
 
 
 def print_json(value: object) -> None:
-    """Print value: ids and amounts are numbers, times ISO 8601, durations seconds.
+    """Print value: ids and amounts are numbers, times ISO 8601, durations seconds, sets lists.
 
     Amounts keep all of their digits: a number of JSON may have any, though a float has not.
     """
@@ -151,6 +151,8 @@ def _plain(value: object) -> Any:
     """Return what JSON has for a value that it does not know."""
     if dataclasses.is_dataclass(value):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, set | frozenset):
+        return sorted(value)
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, timedelta):

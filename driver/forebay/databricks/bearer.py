@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from forebay.errors import SettingError
+from forebay.extras import install
 
 if TYPE_CHECKING:
     from databricks.sdk import WorkspaceClient
@@ -90,7 +91,6 @@ def _client(**options: str) -> WorkspaceClient:
     try:
         from forebay.databricks.client import workspace_client
     except ModuleNotFoundError:
-        raise SettingError(
-            "The package databricks-sdk is missing: run pip install 'forebay[databricks]'."
-        ) from None
+        said = f"The package databricks-sdk is missing: {install('databricks')}."
+        raise SettingError(said) from None
     return workspace_client(http_seconds=HTTP_SECONDS, retry_seconds=RETRY_SECONDS, **options)

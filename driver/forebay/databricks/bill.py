@@ -89,7 +89,7 @@ WITH wanted AS (
     INNER JOIN wanted AS w ON CAST(u.usage_date AS STRING) = w.day
     WHERE u.workspace_id = :workspace_id AND u.usage_date >= :first_day
         AND (u.billing_origin_product <> 'JOBS' OR u.usage_metadata.job_run_id IS NULL)
-        AND {scope}
+        AND (u.custom_tags[:tag_key] = :tag_value OR u.usage_metadata.warehouse_id = :warehouse_id)
     GROUP BY
         w.day, u.billing_origin_product, u.cloud, u.sku_name, u.usage_unit, u.usage_start_time
 ), priced AS (
@@ -107,8 +107,6 @@ FROM priced
 GROUP BY day, product, sku_name, price
 ORDER BY day, product, sku_name, price
 """
-TAGGED = "(u.custom_tags[:tag_key] = :tag_value OR u.usage_metadata.warehouse_id = :warehouse_id)"
-EVERYTHING = "TRUE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +159,16 @@ class Bill:
 
     @property
     def settings(self) -> str:
-        """Say how it is read: read in another way, the same rows tell something else."""
-        return f"{self.price}, {'='.join(self.tag) if self.tag else 'whole workspace'}"
+        """Say what is read and how: read in another way, it tells something else."""
+        shared = "=".join(self.tag) if self.tag else "runs alone"
+        return f"{self.price}, {shared}, workspace {self.workspace_id}"
+
+    @property
+    def places(self) -> list[str]:
+        """Return what attempts call the workspace: its id, or the address that we know it by."""
+        config = self.client.config
+        is_here = str(config.workspace_id or self.workspace_id) == self.workspace_id
+        return [self.workspace_id, *([config.host] if is_here and config.host else [])]
 
     def changed_runs(self, since: date) -> list[str]:
         """Return the runs of which a row came on that day or later: anybody's runs."""
@@ -183,23 +189,28 @@ class Bill:
         return [_run_line(row) for row in self._query(RUNS, given)]
 
     def shared_lines(self, days: Sequence[date]) -> list[SharedLine]:
-        """Return what belongs to no run of these days, by day and product."""
-        if not days:
-            return []
-        given: dict[str, str | date] = {"days": _listed(days), "first_day": min(days)}
-        if self.tag is None:
-            rows = self._query(SHARED, given, scope=EVERYTHING)
-            return [_shared_line(row, ", whole workspace") for row in rows]
-        key, value = self.tag
-        given |= {"tag_key": key, "tag_value": value, "warehouse_id": self.warehouse_id}
-        return [_shared_line(row, "") for row in self._query(SHARED, given, scope=TAGGED)]
+        """Return what is ours of these days and belongs to no run, by day and product.
 
-    def _query(self, sql: str, given: Mapping[str, str | date], scope: str = "") -> list[Row]:
+        That is what has the tag, and the warehouse itself; nothing is known to be without a tag.
+        """
+        if not days or self.tag is None:
+            return []
+        key, value = self.tag
+        given: dict[str, str | date] = {
+            "days": _listed(days),
+            "first_day": min(days),
+            "tag_key": key,
+            "tag_value": value,
+            "warehouse_id": self.warehouse_id,
+        }
+        return [_shared_line(row) for row in self._query(SHARED, given)]
+
+    def _query(self, sql: str, given: Mapping[str, str | date]) -> list[Row]:
         column = {
             "effective_list": "p.pricing.effective_list.`default`",
             "default": "p.pricing.`default`",
         }[self.price]
-        written = sql.format(price=column, priced=PRICED, scope=scope)
+        written = sql.format(price=column, priced=PRICED)
         parameters = {"workspace_id": self.workspace_id, **given}
         with _said_as_one():
             return query(self.client, self.warehouse_id, written, parameters)
@@ -229,10 +240,10 @@ def _run_line(row: Row) -> RunLine:
     )
 
 
-def _shared_line(row: Row, scope: str) -> SharedLine:
+def _shared_line(row: Row) -> SharedLine:
     return SharedLine(
         day=date.fromisoformat(row["day"] or ""),
-        product=f"{row['product'] or 'unknown'}{scope}",
+        product=row["product"] or "unknown",
         sku=row["sku_name"] or "",
         usd=_usd(row),
     )

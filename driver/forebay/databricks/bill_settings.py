@@ -22,8 +22,8 @@ class BillSettings:
     """How a bill is read: through which warehouse, and what of it is ours.
 
     `workspace_id` None: the workspace itself is asked. `tag` marks what is shared and ours, as a
-    key and value; None: all that is shared in the workspace is shown. `price` is the list price
-    that counts: `effective_list` with promotions, `default` without.
+    key and value; without one nothing shared is read. `price` is the list price that counts:
+    `effective_list` with promotions, `default` without.
     """
 
     warehouse_id: str

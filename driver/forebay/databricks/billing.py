@@ -36,28 +36,33 @@ T = TypeVar("T")
 class Refreshed:
     """What a reading did: how many runs the bill told of, how many records changed.
 
-    Of `unpriced_skus` no price is listed: what used them is unknown. `left_out` says of which lines
-    the amount could not be recorded, and why: it is unknown too.
+    What is shared is not read without a tag to know it by (`is_shared_read`). Of `unpriced_skus` no
+    price is listed: what used them is unknown. `left_out` says of which lines the amount could not
+    be recorded, and why: it is unknown too.
     """
 
     runs: int = 0
     records: int = 0
+    is_shared_read: bool = True
     unpriced_skus: set[str] = field(default_factory=set)
     left_out: set[str] = field(default_factory=set)
 
 
 def refresh_billing(connection: psycopg.Connection[Any], bill: Bill) -> Refreshed:
-    """Record what the bill tells of our runs, and of what they share.
+    """Record what the bill tells of our runs, and, where it has a tag, of what they share.
+
+    Without a tag what is recorded as shared stays as it is.
 
     The connection is one that commits each call, as a member of forebay_upkeep. Raises BillError,
     and BillReadSinceError when another reading began later and has recorded; after an error the
     next reading begins where this one did.
     """
     begun = upkeep.begin_bill(connection, source=SOURCE, settings=bill.settings)
-    reading = _Reading(connection, bill, begun)
+    reading = _Reading(connection, bill, begun, Refreshed(is_shared_read=bill.tag is not None))
     if begun.day is not None:
         reading.read_runs(begun.day)
-        reading.read_shared(begun.day)
+        if reading.done.is_shared_read:
+            reading.read_shared(begun.day)
     upkeep.end_bill(connection, began_at=begun.began_at, source=SOURCE, settings=bill.settings)
     return reading.done
 
@@ -69,13 +74,32 @@ class _Reading:
     connection: psycopg.Connection[Any]
     bill: Bill
     begun: BillReading
-    done: Refreshed = field(default_factory=Refreshed)
+    done: Refreshed
 
     def read_runs(self, since: date) -> None:
-        for runs in _runs(self.connection, self.bill.changed_runs(since)):
+        for runs in self._runs(self.bill.changed_runs(since)):
             first_day = min(run.started_at for run in runs).astimezone(UTC).date() - DAY
             lines = self.bill.run_lines([run.run_id for run in runs], first_day)
             self._record(_run_records(self.bill.workspace_id, runs, lines, self.done))
+
+    def _runs(self, changed: Sequence[str]) -> Iterator[Sequence[RunToBill]]:
+        """Yield our runs among the changed ones, and those whose cost is not final, each once."""
+        seen: set[int] = set()
+        for run_ids in _in_batches(changed):
+            if runs := self._runs_to_bill(run_ids=run_ids):
+                seen |= {run.attempt_id for run in runs}
+                yield runs
+        after = 0
+        while runs := self._runs_to_bill(after_attempt_id=after):
+            after = runs[-1].attempt_id
+            if others := [run for run in runs if run.attempt_id not in seen]:
+                yield others
+
+    def _runs_to_bill(self, **which: Any) -> list[RunToBill]:
+        places = self.bill.places
+        return upkeep.runs_to_bill(
+            self.connection, source=SOURCE, limit=BATCH, places=places, **which
+        )
 
     def read_shared(self, since: date) -> None:
         for days in _in_batches(self.bill.changed_days(since, self.begun.shared_days)):
@@ -118,25 +142,6 @@ class _Reading:
                 self.done.left_out.add(f"{record['record_id']}: {first_line(error)}")
                 if record["usd"] is not None:
                     self._record_batch([record | {"usd": None}], shared_day)
-
-
-def _runs(
-    connection: psycopg.Connection[Any], changed: Sequence[str]
-) -> Iterator[Sequence[RunToBill]]:
-    """Yield our runs among the changed ones, and those whose cost is not final, each once."""
-    seen: set[int] = set()
-    for run_ids in _in_batches(changed):
-        runs = upkeep.runs_to_bill(connection, run_ids=run_ids, source=SOURCE, limit=BATCH)
-        seen |= {run.attempt_id for run in runs}
-        if runs:
-            yield runs
-    after = 0
-    while runs := upkeep.runs_to_bill(
-        connection, source=SOURCE, after_attempt_id=after, limit=BATCH
-    ):
-        after = runs[-1].attempt_id
-        if others := [run for run in runs if run.attempt_id not in seen]:
-            yield others
 
 
 def _run_records(

@@ -17,6 +17,7 @@ from databricks.sdk.service import postgres
 from google.protobuf.duration_pb2 import Duration  # type: ignore[import-untyped]
 
 from forebay.copies import Copy
+from forebay.databricks.answers import absent
 from forebay.databricks.client import workspace_client
 from forebay.databricks.lakebase import SCHEME, Address
 from forebay.databricks.login import words
@@ -122,10 +123,9 @@ class LakebaseBranches:
         return is_named and self._source == _source(branch) and not is_default
 
     def _there(self, branch: str) -> postgres.Branch | None:
-        try:
+        with absent():
             return self._client.postgres.get_branch(branch)
-        except errors.NotFound:
-            return None
+        return None
 
     def _create(
         self, name: str, spec: postgres.BranchSpec
@@ -158,10 +158,8 @@ class LakebaseBranches:
 
     def _remove(self, branch: str) -> None:
         """Delete it for good: a branch that is only marked as deleted could be brought back."""
-        try:
+        with absent():  # the SDK may ask twice
             self._client.postgres.delete_branch(branch, purge=True).wait(OPERATION)
-        except errors.NotFound:  # the SDK may ask twice
-            return
 
     def _take_back(self, copy: Copy, error: BaseException) -> None:
         left = "may be somebody else's"

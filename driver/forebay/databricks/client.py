@@ -13,6 +13,7 @@ from databricks.sdk.core import Config
 
 import forebay
 from forebay.databricks import is_on_databricks as is_on_databricks
+from forebay.databricks.answers import Mark
 from forebay.databricks.login import Login, told
 
 HTTP_SECONDS = 10
@@ -62,7 +63,9 @@ def workspace_client(
     config.experimental_files_ext_cloud_api_max_retries = PART_TRIES
     client = WorkspaceClient(config=config)
     # The one place where an answer can be seen beside its request; files travel by it too.
-    client.api_client._api_client._session.hooks["response"].append(login.again)
+    sender = client.api_client._api_client
+    sender._session.hooks["response"].append(login.again)
+    sender._error_parser._error_customizers.append(Mark())
     return client
 
 

@@ -22,7 +22,7 @@ from forebay.logs import EventLog, first_line
 from forebay.settings import DATABASE_URL
 
 if TYPE_CHECKING:
-    from databricks.sdk import WorkspaceClient
+    pass
 
 log = EventLog(__name__)
 
@@ -93,6 +93,7 @@ def _begin(
     intake: str | None,
 ) -> Iterator[tuple[Case | None, Finding]]:
     """Log in, and complete the settings by those of the first job."""
+    from forebay.databricks.checks.jobs import settings_of_job
     from forebay.databricks.client import workspace_client
 
     try:
@@ -109,17 +110,6 @@ def _begin(
         given = {n: v for n, v in lent.items() if n in LENT.get(part, lent)} | given
     case = Case(part, given, client, who, tuple(jobs), orchestrator, intake)
     yield case, ok("workspace", f"logged in to {client.config.host} as {who}")
-
-
-def settings_of_job(client: WorkspaceClient, job_id: int) -> dict[str, str]:
-    """Return the settings among the parameters of a job's tasks; nothing where it is not seen."""
-    try:
-        job = client.jobs.get(job_id)
-    except OSError:
-        return {}  # the check of the job says why
-    tasks = job.settings.tasks if job.settings else None
-    named = [t.python_wheel_task.named_parameters or {} for t in tasks or [] if t.python_wheel_task]
-    return {name: value for each in named for name, value in each.items() if name.isupper()}
 
 
 def _guarded(group: Group, case: Case, name: str) -> Callable[[], Iterator[Finding]]:

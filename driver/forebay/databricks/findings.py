@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from forebay.databricks import secrets
+from forebay.databricks.answers import is_own
+from forebay.databricks.login import words
 from forebay.databricks.principals import Part
 from forebay.settings import text
 
@@ -34,8 +36,8 @@ class Case:
     """What is examined: one part, by its settings, as whoever this process is logged in as.
 
     `who` is that principal's name. `jobs` are looked at beside those of the database's agents.
-    What the principals of `jobs`, and of the apps `orchestrator` and `intake`, may do is looked at
-    too.
+    Where one of them or of the apps `orchestrator` and `intake`, each by its name or application
+    id, is named, it is looked at too what the principals of all of these may do.
     """
 
     part: Part
@@ -73,3 +75,13 @@ def missing(check: str, said: str) -> Finding:
 def unknown(check: str, said: str) -> Finding:
     """Say why a thing cannot be looked at."""
     return Finding(check, "unknown", said)
+
+
+def refused(check: str, error: Exception, mend: str) -> Finding:
+    """Say what the workspace answered in place of a thing, and how to mend that.
+
+    Where it did not answer itself, nothing is known of the thing.
+    """
+    if isinstance(error, OSError) and not is_own(error):
+        return unknown(check, f"{words(error)}: look again when the workspace answers")
+    return missing(check, f"{words(error)}: {mend}")

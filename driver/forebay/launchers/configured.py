@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from forebay.databricks import is_on_databricks
-from forebay.extras import has
+from forebay.extras import has, install
 from forebay.launchers import ExternalLauncher
 from forebay.logs import EventLog
 from forebay.settings import whole_number
@@ -25,7 +25,7 @@ def external_launchers(environment: Mapping[str, str]) -> list[ExternalLauncher]
     if not is_on_databricks(environment) or not slots:
         return []
     if not has("databricks"):
-        log.warning("lakeflow_off", reason="install it with pip install 'forebay[databricks]'")
+        log.warning("lakeflow_off", reason=install("databricks"))
         return []
     from forebay.launchers.lakeflow import LakeflowLauncher
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -26,8 +27,14 @@ log = EventLog(__name__)
 ASKED_ALONE = 3  # runs of one job that are asked one by one; more are looked for in its list
 PAGE = 24  # runs: the most that a page of the list holds
 MOST_PAGES = 50  # of the list of one job's active runs; what is not found there is asked alone
+LONGEST_LISTING = 3.0  # seconds after which no other page of it is asked for
+RETRY_SECONDS = 3  # in which the SDK tries again: the daemon comes back to what has failed then
 
 Answer = TypeVar("Answer")
+
+
+def _patient_for_a_moment() -> WorkspaceClient:
+    return workspace_client(retry_seconds=RETRY_SECONDS)
 
 
 class LakeflowLauncher:
@@ -41,7 +48,7 @@ class LakeflowLauncher:
     name = "lakeflow"
 
     def __init__(
-        self, slots: int, make_client: Callable[[], WorkspaceClient] = workspace_client
+        self, slots: int, make_client: Callable[[], WorkspaceClient] = _patient_for_a_moment
     ) -> None:
         self.slots = slots
         self._make_client = make_client
@@ -65,10 +72,9 @@ class LakeflowLauncher:
         """Raise LauncherAway unless the workspace answers as it should."""
         try:
             self._send("/api/2.2/jobs/list", limit=1)
-        except PermissionDenied:
-            pass  # it answers
         except FAILURES as error:
-            raise _away(error) from error
+            if not isinstance(error, PermissionDenied) or not answers.is_answer(error):
+                raise _away(error) from error
 
     def launch(self, attempt: LaunchableAttempt | RunToCancel) -> str:
         """Start a run and return its id; the same launch token again gives the same run.
@@ -109,6 +115,8 @@ class LakeflowLauncher:
                 raise LaunchFailed(seen["message"], seen)
             self._reach(lambda: self._workspace().jobs.cancel_run(int(run_id)))
         except (BadRequest, NotFound) as error:
+            if not answers.is_answer(error):
+                raise
             log.info("run_not_cancelled", run_id=run_id, reason=answers.words(error))
 
     def states(self, runs: Mapping[str, int | None]) -> dict[str, Seen]:
@@ -133,6 +141,7 @@ class LakeflowLauncher:
         """Return what the pages of a job's active runs say of these; {} if there is no list."""
         found: dict[str, Seen] = {}
         query: dict[str, Any] = {"job_id": job_id, "active_only": "true", "limit": PAGE}
+        give_up_at = time.monotonic() + LONGEST_LISTING
         try:
             for _ in range(MOST_PAGES):
                 page = self._get("/api/2.2/jobs/runs/list", **query)
@@ -140,7 +149,8 @@ class LakeflowLauncher:
                 listed = [run for run in runs if isinstance(run, dict)] if runs else []
                 by_id = {str(run.get("run_id")): run for run in listed}
                 found |= {one: answers.seen_of(by_id[one], job_id) for one in ids & by_id.keys()}
-                if len(found) == len(ids) or not page.get("next_page_token"):
+                is_over = len(found) == len(ids) or not page.get("next_page_token")
+                if is_over or time.monotonic() > give_up_at:
                     break
                 query["page_token"] = page["next_page_token"]
         except FAILURES as error:

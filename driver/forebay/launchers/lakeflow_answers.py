@@ -7,11 +7,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from databricks.sdk.errors import BadRequest, NotFound, PermissionDenied
+from databricks.sdk.errors import BadRequest, NotFound
 from databricks.sdk.errors.base import DatabricksError
 from databricks.sdk.errors.platform import STATUS_CODE_MAPPING
 
 from forebay.databricks import login
+from forebay.databricks.answers import is_own
 from forebay.jsonb import cut
 
 FAILURES = (DatabricksError, OSError, ValueError, TypeError, AttributeError)
@@ -22,6 +23,9 @@ TimeoutError, which it raises once it has tried for as long as it may, is an OSE
 
 HELD_UP = (401, 429, 503, 504)
 """Statuses of which run_outcomes says that nothing can begin at this moment."""
+
+REFUSED = (400, 403, 409)
+"""Statuses with which the API says no to one request."""
 
 OF_THE_API = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 """The codes with which the API says that a job or a run is not there; ENDPOINT_NOT_FOUND is none.
@@ -87,16 +91,18 @@ def not_seen(error: Exception, run_id: str) -> Seen:
 
 def is_answer(error: Exception) -> bool:
     """Tell whether the API itself said no to this one request: then it is there for others."""
-    if isinstance(error, NotFound):  # a gateway's, or an address that is none, says nothing
+    if not isinstance(error, DatabricksError) or not is_own(error):
+        return False
+    if isinstance(error, NotFound):
         return error.error_code in OF_THE_API
-    if isinstance(error, PermissionDenied):
-        return error.error_code not in (None, "", "FORBIDDEN")
-    return isinstance(error, DatabricksError) and status_of(error) in (400, 409)
+    return status_of(error) in REFUSED
 
 
 def is_missing(error: Exception, kind: str, number: object) -> bool:
     """Tell whether the API itself says that there is no such job or run."""
-    if not isinstance(error, BadRequest | NotFound) or error.error_code not in OF_THE_API:
+    if not isinstance(error, BadRequest | NotFound) or not is_answer(error):
+        return False
+    if error.error_code not in OF_THE_API:
         return False
     said = rf"\b{kind} {re.escape(str(number))} does not exist"
     is_said = re.search(said, str(error), re.IGNORECASE)
@@ -108,7 +114,7 @@ def result_of(error: BaseException | None) -> str:
     if not isinstance(error, DatabricksError):
         return "UNREACHABLE"
     status = status_of(error)
-    if status in (403, 404) and not is_answer(error):
+    if status in (*REFUSED, 404) and not is_answer(error):
         return "UNREACHABLE"
     return str(status or "OTHER")
 

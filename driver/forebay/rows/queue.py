@@ -19,6 +19,7 @@ RunOutcome = Literal["renew", "requeue", "retry", "fail", "pause_agent", "none"]
 AgentStateWord = Literal[
     "open",
     "paused",
+    "held_up",
     "full",
     "out_of_tokens",
     "out_of_requests",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from forebay.databricks import is_on_databricks
 from forebay.errors import MissingSettingError, SettingError
+from forebay.extras import install
 from forebay.settings import text
 from forebay.storage.folder import FolderStorage
 from forebay.storage.interface import Storage, StorageError
@@ -58,8 +59,7 @@ def storage_of(root: str, environment: Mapping[str, str] = os.environ) -> Storag
         from forebay.storage.volume import VolumeStorage
     except ModuleNotFoundError as error:
         raise SettingError(
-            f"{ROOTS} has a Volume that is not mounted here: install what speaks with the"
-            " workspace, pip install 'forebay[databricks]'."
+            f"{ROOTS} has a Volume that is not mounted here: mount it, or {install('databricks')}."
         ) from error
     return VolumeStorage(root)
 

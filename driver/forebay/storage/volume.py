@@ -7,14 +7,13 @@ import posixpath
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from databricks.sdk.errors import NotFound
-
+from forebay.databricks.answers import absent
 from forebay.databricks.client import workspace_client
 from forebay.storage.folder import is_unfinished
 from forebay.storage.sentences import taken, translated_errors
@@ -69,11 +68,11 @@ class VolumeStorage:
     def delete(self, name: str) -> None:
         path = self._volume.place(name)
         with workspace_errors(name):
-            try:
+            with absent():
                 self._volume.api.delete(path)
-            except NotFound:
-                with suppress(NotFound):
-                    self._volume.api.delete_directory(path)
+                return
+            with absent():
+                self._volume.api.delete_directory(path)
 
     def delete_unfinished(self, folder: str, *, older_than: timedelta) -> int:
         """Remove what writes by way of a mounted path left; those of this class leave nothing."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from databricks.sdk.errors import NotFound
 
+from forebay.databricks.answers import absent
 from forebay.storage.interface import CHUNK, StorageError
 from forebay.storage.sentences import changed, missing, no_file, no_name, outside, too_long
 from forebay.storage.workspace_sentences import no_volume, workspace_errors
@@ -159,5 +160,5 @@ class VolumeFiles:
 
     def _entries(self, folder: str) -> Iterator[DirectoryEntry]:
         path = f"{self.root}/{folder}" if folder else self.root
-        with workspace_errors(folder or self.root), suppress(NotFound):
+        with workspace_errors(folder or self.root), absent():
             yield from self.api.list_directory_contents(path)

@@ -15,6 +15,7 @@ from databricks.sdk.errors import (
 )
 from databricks.sdk.errors.base import DatabricksError
 
+from forebay.databricks.answers import is_absent, is_own
 from forebay.databricks.login import LoginError
 from forebay.storage.interface import StorageError
 from forebay.storage.sentences import missing, quoted, taken
@@ -31,7 +32,7 @@ def workspace_errors(name: str) -> Iterator[None]:
 
     OSError is what it raises for answers, for time that is over and for connections that broke,
     RuntimeError when it has tried often enough, and ValueError without credentials or for answers
-    that make no sense.
+    that make no sense. A file is to blame for nothing but what the API itself says of it.
     """
     try:
         yield
@@ -59,7 +60,7 @@ def no_empty_file(name: str) -> StorageError:
 def _fault(name: str, error: Exception) -> StorageError:
     file = quoted(name)
     match error:
-        case NotFound():
+        case NotFound() if is_absent(error):
             return missing(name)
         case AlreadyExists() | ResourceAlreadyExists():
             return taken(name)
@@ -68,7 +69,7 @@ def _fault(name: str, error: Exception) -> StorageError:
                 f"{file} may not be used: check the login, and READ VOLUME and WRITE VOLUME.",
                 may_pass=True,
             )
-        case BadRequest():
+        case BadRequest() if is_own(error):
             return StorageError(f"{file} is refused by the workspace: {_message(error)}")
         case ValueError() | LoginError(is_transient=False):
             return StorageError(

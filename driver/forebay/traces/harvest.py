@@ -6,6 +6,7 @@ database's matter. A look may be repeated: what it sees replaces what an earlier
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -22,7 +23,9 @@ from forebay.traces.spans import SpanSeen, calls_of
 
 log = EventLog(__name__)
 
-AT_A_TIME = 20  # attempts: so many looks take less than the two minutes that they are lent for
+AT_A_TIME = 20  # attempts, which are lent for two minutes
+LOOK_SECONDS = 90.0  # of these, in which they are looked for
+RECORD_SECONDS = 110.0  # and in which what was found is recorded: then somebody else may look
 MOST_FAILURES = 3  # in a row, after which no more is asked now
 MOST_CALLS = 10_000  # of one attempt that are recorded
 REFUSED = (psycopg.DataError, InvalidDocumentError)
@@ -43,8 +46,8 @@ Connected = Callable[[], AbstractContextManager[psycopg.Connection[Any]]]
 class Traces(Protocol):
     """Where traces are."""
 
-    def find(self, attempt: AttemptToTrace) -> list[FoundTrace]:
-        """Return the traces of an attempt, also those of which none could be read.
+    def find(self, attempt: AttemptToTrace, seconds: float) -> list[FoundTrace]:
+        """Return the traces of an attempt, also those that could not be read, in so many seconds.
 
         Raises TracesError where nobody can tell which there are.
         """
@@ -71,26 +74,34 @@ def refresh_traces(
     """Look for the traces of all attempts that are due, and record what they tell.
 
     A connection commits each call, as a member of forebay_upkeep; none is held while MLflow is
-    asked. Raises TracesError; what was not looked for is then due again two minutes later.
+    asked. Ends early where MLflow is so slow that others may look for the same attempts meanwhile.
+    Raises TracesError. What was not looked for is in both cases due again two minutes later.
     """
     done = Traced()
     while not is_stopping():
+        began = time.monotonic()
         with connected() as connection:
             due = upkeep.attempts_to_trace(connection, limit=AT_A_TIME)
-        for attempt, found in _found(traces, due):
+        recorded = 0
+        for attempt, found in _found(traces, due, began + LOOK_SECONDS):
+            if time.monotonic() >= began + RECORD_SECONDS:
+                break
             with connected() as connection:
                 _record(connection, attempt, found, done)
+            recorded += 1
             if is_stopping():
                 return done
-        if len(due) < AT_A_TIME:
+        if recorded < len(due):
+            log.warning("traces_left_for_later", attempts=len(due) - recorded)
+        if recorded < AT_A_TIME:
             break
     return done
 
 
 def _found(
-    traces: Traces, due: Iterable[AttemptToTrace]
+    traces: Traces, due: Iterable[AttemptToTrace], ends_at: float
 ) -> Iterator[tuple[AttemptToTrace, Sequence[FoundTrace]]]:
-    """Yield what there is of each attempt.
+    """Yield what there is of each attempt, until it is so late that no more are looked for.
 
     One that cannot be read, while others can, counts as not found: it must not hold them up. Raises
     TracesError where none can, or so many in a row that MLflow seems to be away.
@@ -99,8 +110,11 @@ def _found(
     in_a_row, has_answered = 0, False
     error: TracesError | None = None
     for attempt in due:
+        seconds = ends_at - time.monotonic()
+        if seconds <= 0:
+            break
         try:
-            found = traces.find(attempt)
+            found = traces.find(attempt, seconds)
         except TracesError as failure:
             log.warning("traces_not_read", attempt_id=attempt.attempt_id, reason=str(failure))
             error, in_a_row = failure, in_a_row + 1

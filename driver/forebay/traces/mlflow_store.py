@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -38,7 +39,7 @@ log = EventLog(__name__)
 
 PAGE = 20
 MOST_TRACES = 100  # of one attempt that are read
-READ_SECONDS = 60.0  # that one of them may take
+READ_SECONDS = 30.0  # that the search may take, and each that is read
 SLACK = timedelta(days=1)  # by which clocks may differ, and a trace may begin before its attempt
 GONE = ("RESOURCE_DOES_NOT_EXIST", "NOT_FOUND", "ENDPOINT_NOT_FOUND")
 UNREADABLE = ("BAD_REQUEST", "INVALID_PARAMETER_VALUE", "INVALID_STATE")  # also: without spans yet
@@ -55,7 +56,6 @@ class MlflowTraces:
 
     client: MlflowClient
     experiment: str
-    _experiment_id: str | None = None
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> MlflowTraces | None:
@@ -70,14 +70,15 @@ class MlflowTraces:
         with _said_as_one():
             return cls(MlflowClient(uri), experiment)
 
-    def find(self, attempt: AttemptToTrace) -> list[FoundTrace]:
+    def find(self, attempt: AttemptToTrace, seconds: float) -> list[FoundTrace]:
         """Return the traces of an attempt; those beyond MOST_TRACES are not read.
 
-        Nor is one that cannot be, and after one that took too long no other. Raises TracesError
-        where they cannot be searched.
+        Nor is one that cannot be, and after one that took too long, or after so many seconds, no
+        other. Raises TracesError where they cannot be searched.
         """
+        ends_at = time.monotonic() + seconds
         with _said_as_one():
-            ids = list(self._search(attempt))
+            ids = _in_time(lambda: list(self._search(attempt)), ends_at)
             told = attempt.trace_id
             if told and told not in ids and TRACE_ID.fullmatch(told):
                 ids.append(told)
@@ -86,7 +87,8 @@ class MlflowTraces:
         for number, key in enumerate(ids):
             trace: FoundTrace | None = FoundTrace(key)
             try:
-                trace = self._read(key, attempt.launch_key) if number < most else trace
+                if number < most:
+                    trace = self._read(key, attempt.launch_key, ends_at)
             except Exception as error:  # of this trace: that MLflow answers, the search has shown
                 log.warning(
                     "trace_not_read",
@@ -107,9 +109,10 @@ class MlflowTraces:
             f" AND trace.timestamp_ms >= {_ms(begins)} AND trace.timestamp_ms <= {_ms(ends)}"
         )
         token: str | None = None
+        location = self._location()
         for _ in range(MOST_TRACES // PAGE + 1):
             page = self.client.search_traces(
-                locations=[self._location()],
+                locations=[location],
                 filter_string=wanted,
                 max_results=PAGE,
                 order_by=["timestamp_ms ASC"],
@@ -122,20 +125,19 @@ class MlflowTraces:
                 break
 
     def _location(self) -> str:
-        if self._experiment_id is None:
-            experiment = self.client.get_experiment_by_name(self.experiment)
-            if experiment is None:
-                raise TracesError(f"There is no MLflow experiment {self.experiment!r}.")
-            self._experiment_id = str(experiment.experiment_id)
-        return self._experiment_id
+        """Return the experiment's id, which is another one once it was deleted and made anew."""
+        experiment = self.client.get_experiment_by_name(self.experiment)
+        if experiment is None:
+            raise TracesError(f"There is no MLflow experiment {self.experiment!r}.")
+        return str(experiment.experiment_id)
 
-    def _read(self, trace_id: str, launch_key: str) -> FoundTrace | None:
+    def _read(self, trace_id: str, launch_key: str, ends_at: float) -> FoundTrace | None:
         """Return a trace with its spans; None where it is gone, or another attempt's.
 
         Raises whatever MLflow does where that may not be read, or its storage does not answer.
         """
         try:
-            trace = _in_time(lambda: self.client.get_trace(trace_id, display=False))
+            trace = _in_time(lambda: self.client.get_trace(trace_id, display=False), ends_at)
             if trace.info.tags.get(LAUNCH_KEY, launch_key) != launch_key:
                 return None
             spans = [_seen(span) for span in trace.data.spans]  # which MLflow reads only now
@@ -154,9 +156,10 @@ class MlflowTraces:
         return FoundTrace(trace_id, spans, is_whole)
 
 
-def _in_time(ask: Callable[[], T]) -> T:
+def _in_time(ask: Callable[[], T], ends_at: float) -> T:
     """Return what is asked for: MLflow itself waits for the storage of spans without a bound."""
     told: Future[T] = Future()
+    seconds = max(0.0, min(READ_SECONDS, ends_at - time.monotonic()))
 
     def work() -> None:
         try:
@@ -166,9 +169,9 @@ def _in_time(ask: Callable[[], T]) -> T:
 
     thread = threading.Thread(target=work, name="trace reader", daemon=True)
     thread.start()
-    thread.join(READ_SECONDS)
+    thread.join(seconds)
     if not told.done():
-        raise TimeoutError(f"A trace was not read within {READ_SECONDS:g} s.")
+        raise TimeoutError(f"MLflow gave no answer within {seconds:.0f} s.")
     return told.result()
 
 

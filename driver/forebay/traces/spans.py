@@ -16,7 +16,7 @@ from decimal import Decimal
 from itertools import zip_longest
 from typing import Any
 
-from forebay.traces.tokens import Tokens, tokens_of
+from forebay.tokens import Tokens, tokens_of
 
 CALLS = ("CHAT_MODEL", "LLM", "EMBEDDING")  # types of spans that are calls of a model
 USAGE = "mlflow.chat.tokenUsage"

@@ -1,4 +1,4 @@
-"""Ask for model calls, on connections that the loop of the worker does not wait for."""
+"""Ask for handlers, on connections that the loop of the worker does not wait for."""
 
 import threading
 from typing import Any
@@ -26,6 +26,11 @@ class Asker:
         """Ask at once whether a model call may begin. Raises what forbade it."""
         with self._opened().connection(timeout=PATIENCE) as connection:
             return calls.may_call(connection, attempt_id=attempt_id, **call)
+
+    def known_attempts(self, **attempts: Any) -> list[str]:
+        """Ask which attempts are of this database. Raises what kept it from being told."""
+        with self._opened().connection(timeout=PATIENCE) as connection:
+            return calls.known_attempts(connection, **attempts)
 
     def close(self) -> None:
         """Close the connections; who asks then is told that the database is away."""

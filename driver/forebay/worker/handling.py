@@ -5,17 +5,18 @@ import inspect
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Protocol
 
 from forebay import jsonb
 from forebay.agent import Result
-from forebay.asking import wait_to_call
+from forebay.asking import known, wait_to_call
 from forebay.failures import Failure
 from forebay.leases import Lease
 from forebay.rows import CallPermit, ClaimedAttempt
+from forebay.traces.mlflow_settings import launch_key
 
 
 class Notes(Protocol):
@@ -27,9 +28,11 @@ class Notes(Protocol):
 
 
 class Asking(Protocol):
-    """Ask for handlers whether a model call may begin; from any thread."""
+    """Ask for handlers whether a model call may begin, and whose attempts are; from any thread."""
 
     def may_call(self, attempt_id: int, **call: Any) -> CallPermit: ...
+
+    def known_attempts(self, **attempts: Any) -> list[str]: ...
 
 
 class Task:
@@ -41,6 +44,7 @@ class Task:
         self.attempt_no = claim.attempt_no
         self.agent = claim.agent
         self.payload = claim.payload
+        self.launch_key = launch_key(claim.launch_token)
         self.priority = claim.priority
         self.batch_id = claim.batch_id
         self.customer = claim.customer
@@ -67,6 +71,13 @@ class Task:
         It is kept while the database is away. What is refused is logged: it costs no attempt.
         """
         self._notes.note_usage(attempt_id or self.attempt_id, dict(call))
+
+    def known(self, attempts: Collection[tuple[int, str]]) -> set[str] | None:
+        """Return the launch keys of those attempts that are of the same database.
+
+        Each is an attempt's id and its launch key. None while the database is away.
+        """
+        return known(attempts, self._asking.known_attempts)
 
     def wait_to_call(
         self, tokens: int, output_tokens: int | None = None, call_id: str | None = None

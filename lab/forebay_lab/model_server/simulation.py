@@ -56,8 +56,9 @@ class Simulation:
     fast. `limits` are what the endpoint holds its callers to; `log` is told of each decision.
     `fault` befalls every call, those of `queued` one call each, in order. `transcript` is what
     every picture says; OCR reads them while it is None. `said` replaces what it reads in
-    documents, field by field. `requests` remembers the latest calls, `headers` those of each;
-    synthetic calls, of which headers state the cost, meet no fault and are not remembered.
+    documents, field by field, `used` what it tells of its usage. `requests` remembers the latest
+    calls, `headers` those of each; synthetic calls, of which headers state the cost, meet no fault
+    and are not remembered.
     """
 
     latency: float = 0.0
@@ -73,6 +74,7 @@ class Simulation:
     queued: deque[Fault] = field(default_factory=deque)
     transcript: list[str] | None = None
     said: dict[str, Any] = field(default_factory=dict)
+    used: dict[str, Any] = field(default_factory=dict)
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     hung: threading.Event = field(default_factory=threading.Event)
@@ -174,7 +176,7 @@ class Simulation:
         }
         return Response(
             200,
-            body if kind == "no_usage" else body | {"usage": _usage(job, cached)},
+            body if kind == "no_usage" else body | {"usage": _usage(job, cached) | self.used},
             {"content-encoding": "gzip"} if kind == "compressed" else {},
             trickle=fault.seconds if fault and kind == "trickle" else 0.0,
         )

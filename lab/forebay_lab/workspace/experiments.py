@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from forebay_lab.workspace.routing import ApiError, Area, Request, route
@@ -16,11 +17,16 @@ class Experiments(Area):
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._ids: dict[str, str] = {}
+        self._numbers = count(1)
 
     def add(self, name: str) -> str:
-        """Have an experiment be there, and return its id."""
-        self._ids[name] = str(len(self._ids) + 1)
+        """Have an experiment be there, and return its id, which is never given again."""
+        self._ids[name] = str(next(self._numbers))
         return self._ids[name]
+
+    def remove(self, name: str) -> None:
+        """Have an experiment be there no more."""
+        del self._ids[name]
 
     def require(self, request: Request, experiment_id: str, level: str) -> None:
         """Refuse, with ApiError, who has not this level on the experiment."""

@@ -264,4 +264,8 @@ class _Body:
 
 def _refused(fault: Fault) -> Answer:
     headers = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
+    if fault.page is not None:
+        page = fault.page.encode()
+        headers |= {"content-type": "text/html", "content-length": str(len(page))}
+        return Answer(status=fault.status, headers=headers, chunks=[page])
     return Answer({"error_code": fault.code, "message": fault.message}, fault.status, headers)

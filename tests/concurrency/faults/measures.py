@@ -146,9 +146,23 @@ FAULTS = [
     Fault(
         "a cost that was estimated by another end stays",
         f"{INTERNAL}/_report.sql",
-        "perform forebay._add_compute(array[p_attempt_id]);",
+        "perform forebay._count_usage(p_attempt_id);",
         "null;",
         rollups.test_an_attempt_that_succeeds_late_ran_until_then,
+    ),
+    Fault(
+        "a run that becomes known late has cost nothing",
+        "functions/worker/record_run.sql",
+        "perform forebay._count_usage(p_attempt_id);",
+        "null;",
+        rollups.test_a_run_that_is_told_while_its_attempt_is_handed_back_may_cost,
+    ),
+    Fault(
+        "a run is recorded by how its attempt was before",
+        "functions/worker/record_run.sql",
+        "v_attempt := (forebay._lock_attempt(p_attempt_id)).attempt;",
+        "v_attempt := forebay._get_attempt(p_attempt_id);",
+        rollups.test_a_run_that_is_told_while_its_attempt_is_handed_back_may_cost,
     ),
     Fault(
         "an estimate by another end counts",

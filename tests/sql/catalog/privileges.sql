@@ -20,8 +20,8 @@ select results_eq(
     from callers as c inner join functions as f on has_function_privilege(c.role, f.oid, 'execute')
     group by c.caller order by c.caller $$,
     $$ values
-        ('agent', 'begin_attempt callback complete complete_many fail may_call report_progress report_usage schema_version '
-            || 'server_time'),
+        ('agent', 'begin_attempt callback complete complete_many fail known_attempts may_call report_progress report_usage '
+            || 'schema_version server_time'),
         ('operator', 'act_on_matching annotate cancel lift_spend_cap open_installation pause_agent price_calls register_agent '
             || 'register_customer register_price register_quota reprioritize reprocess resume_agent retry '
             || 'schema_version server_time'),

@@ -1,6 +1,6 @@
 -- runs_to_bill: which runs are ours, and of which a bill may still tell something else.
 begin;
-select plan(14);
+select plan(18);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -59,6 +59,34 @@ update forebay.task_attempts set run_id = '42' where attempt_id = 104;
 set local role forebay_upkeep;
 select results_eq(
     $$ select attempt_id from forebay.runs_to_bill('{42}') $$, array[104::bigint], 'a run is paid for once, by the latest attempt that has it'
+);
+
+-- The same id is another run in another workspace.
+set local role forebay_owner;
+select given($$ select forebay.observe_launcher('v', 'lakeflow', p_place => 'there') $$);
+select given($$
+    select forebay.enqueue('jobs', '{}');
+    select forebay.dequeue('v', '{jobs}', 1);
+    select forebay.record_run(105, '42');
+    select forebay.complete(105, '{}');
+    update forebay.task_attempts set place = 'one' where attempt_id = 102;
+    update forebay.task_attempts set run_id = '44' where attempt_id = 104
+$$);
+set local role forebay_upkeep;
+select results_eq(
+    $$ select attempt_id from forebay.runs_to_bill('{42,43}', p_places => '{one,https://one}') $$, array[102::bigint, 103],
+    'a bill tells of runs of its workspace, and of those that may be of it'
+);
+select results_eq(
+    $$ select attempt_id from forebay.runs_to_bill('{42,43}', p_places => '{there}') $$, array[103::bigint, 105],
+    'so does another one of its own'
+);
+select results_eq(
+    $$ select attempt_id from forebay.runs_to_bill(p_places => '{there}') $$, array[103::bigint, 104, 105],
+    'and of what it may tell more'
+);
+select results_eq(
+    $$ select attempt_id from forebay.runs_to_bill('{42,43}') $$, array[103::bigint, 105], 'without a place of all of them'
 );
 select throws_ok($$ select forebay.runs_to_bill(p_source => null) $$, '22023', null, 'a source is given');
 select throws_ok($$ select forebay.runs_to_bill(p_after_attempt_id => null) $$, '22023', null, 'and an attempt');

@@ -1,6 +1,6 @@
 -- cost_sources: every figure says where it is from.
 begin;
-select plan(12);
+select plan(14);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -85,6 +85,26 @@ select results_eq(
     $$ select source, basis, attempts, usd from forebay.cost_sources(p_agents => '{jobs}') where part = 'compute' $$,
     $$ values ('billing', 'provisional', 1::bigint, 0.1), ('billing', 'unpriced', 1, null), (null, 'not_attributable', 2, null) $$,
     'nor is what a bill told of without a price'
+);
+set local role forebay_owner;
+select given($$
+    select forebay.enqueue('here', '{}'), forebay.enqueue('jobs', '{}');
+    select forebay.dequeue('w', '{here}', 1), forebay.dequeue('w', '{jobs}', 1);
+    select forebay.report_usage(a.attempt_id, '{"call_id": "1", "model": "m2", "input_tokens": 0, "output_tokens": 0}')
+    from forebay.task_attempts as a where a.task_id = 8;
+    select forebay.complete(a.attempt_id, '{}') from forebay.task_attempts as a where a.task_id = 8;
+    select forebay.release(a.attempt_id, 'shutdown') from forebay.task_attempts as a where a.task_id = 9
+$$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select key, part, source, basis, usd from forebay.cost_sources(p_dimension => 'task', p_keys => '{8,9}') where usd is not null $$,
+    $$ values ('8', 'llm', 'agent', 'unused', 0::numeric), ('9', 'llm', null, 'unused', 0), ('9', 'compute', null, 'final', 0) $$,
+    'a zero too is from somewhere, or there was nothing to tell of'
+);
+select results_eq(
+    $$ select c.key, c.llm_usd, c.compute_usd from forebay.cost_by('task') as c where c.key in ('8', '9') order by c.key $$,
+    $$ values ('8', 0::numeric, null::numeric), ('9', 0, 0) $$,
+    'as cost_by has it'
 );
 select only_callable_by('{viewer}', $$ select forebay.cost_sources() $$);
 select finish();

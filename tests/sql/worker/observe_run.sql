@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(63);
+select plan(86);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -338,6 +338,50 @@ select is(
     'once'
 );
 
+-- A launch that is refused for good had no machine either, whatever becomes of its task.
+select given($$
+    select forebay.register_agent(
+        'refused', 'lakeflow', 7, p_max_attempts => 2, p_max_tpm => 60000, p_default_estimated_tokens => 1000
+    );
+    select forebay.enqueue('refused', '{}'), forebay.enqueue('refused', '{}')
+$$);
+create temporary table refused as
+select d.attempt_id, row_number() over (order by d.attempt_id) as n from forebay.dequeue('w', '{refused}', 2) as d;
+update forebay.task_attempts as a set expected_usd = 2 from refused as r where a.attempt_id = r.attempt_id;
+select forebay.record_run(r.attempt_id, 'of the second') from refused as r where r.n = 2;
+select results_eq(
+    $$ select forebay.observe_run(r.attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "400"}')
+    from refused as r order by r.n $$,
+    array['retry', 'retry'],
+    'a launch that is refused is tried again'
+);
+select results_eq(
+    $$ select a.status, a.compute_usd, a.is_compute_final, a.is_cost_known, a.expected_usd
+    from refused as r inner join forebay.task_attempts as a using (attempt_id) order by r.n $$,
+    $$ values ('lost', 0::numeric, true, true, 0::numeric), ('lost', null, false, false, 2) $$,
+    'and cost nothing, unless there is a run'
+);
+select results_eq(
+    $$ select t.priced_attempts, t.measured_attempts, t.costed_attempts
+    from refused as r inner join forebay.task_attempts as a using (attempt_id)
+    inner join forebay.tasks as t on t.task_id = a.task_id order by r.n $$,
+    $$ values (1, 1, 1), (0, 0, 0) $$,
+    'which its task knows'
+);
+select results_eq(
+    $$ select a.charged_tokens from refused as r inner join forebay.task_attempts as a using (attempt_id) order by r.n $$,
+    array[0::bigint, 1000],
+    'and the tokens of its charge are given back'
+);
+select given($$ select forebay.record_run(r.attempt_id, 'of the first') from refused as r where r.n = 1 $$);
+select results_eq(
+    $$ select a.compute_usd, a.is_usage_known, a.is_cost_known, t.priced_attempts, t.measured_attempts, t.costed_attempts
+    from refused as r inner join forebay.task_attempts as a using (attempt_id)
+    inner join forebay.tasks as t on t.task_id = a.task_id where r.n = 1 $$,
+    $$ values (null::numeric, false, false, 0, 0, 0) $$,
+    'until it is known to have run after all'
+);
+
 -- A run that waits for room spends nothing, but nothing waits for ever.
 select given($$
     select forebay.register_agent(
@@ -380,6 +424,129 @@ select results_eq(
     array[noon('2 hours 39 minutes')],
     'what cannot begin outlives the time until the next look, however short its own'
 );
+
+-- Of an agent of which three launches fail nothing more is claimed: its job takes no run.
+select given($$
+    select forebay.register_agent('stuck', 'lakeflow', 7);
+    select forebay.enqueue('stuck', '{}') from generate_series(1, 7);
+    select forebay.enqueue('stuck', '{}', p_batch_id => forebay.open_batch('stuck', p_owner => 'owner'));
+    create temporary table stuck on commit drop as select * from forebay.dequeue('w', '{stuck}', 4);
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "429"}')
+    from (select s.attempt_id from stuck as s order by 1 limit 2) as two
+$$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'two may fail by themselves');
+select given($$
+    select forebay.observe_run(max(attempt_id), '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "500"}') from stuck
+$$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 0::bigint, 'while three launches fail nothing more is claimed');
+select results_eq(
+    $$ select e.reason, e.waiting_until, e.ahead, e.explanation
+    from forebay.explain_task((select max(t.task_id) from forebay.tasks as t where t.agent = 'stuck')) as e $$,
+    $$ values ('held_up', null::timestamptz, 2::bigint, 'Agent stuck starts no more while its launches fail, which worker w '
+        'tries again: launch failed with 429. 2 tasks are before it.') $$,
+    'and the tasks say so'
+);
+select is((select state from forebay.agent_status('{stuck}')), 'held_up', 'as the agent does');
+select results_eq(
+    $$ select limited_by, time_left from forebay.batch_outlook((select max(b.batch_id) from forebay.batches as b), 'owner') $$,
+    $$ values ('Agent stuck starts no more while its launches fail.', null::interval) $$,
+    'and whoever waits for them hears that nobody knows when'
+);
+select given($$ select forebay.record_run(max(attempt_id), 'late') from stuck $$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'once a run has begun others are claimed');
+select given($$
+    select forebay.observe_run(max(attempt_id), '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "500"}')
+    from stuck where attempt_id not in (select a.attempt_id from forebay.task_attempts as a where a.run_id = 'late');
+$$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 0::bigint, 'until another one fails');
+select given($$ select forebay.register_agent('stuck', 'lakeflow', 8) $$);
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'nor while it has a job that nobody tried');
+select given($$ select forebay.register_agent('stuck', 'lakeflow', 7) $$);
+select at_time('2 hours 41 minutes');
+select is((select count(*) from forebay.dequeue('v', '{stuck}')), 1::bigint, 'nor once nobody tries any more');
+
+-- A look that failed says nothing: what was last seen holds.
+select given($$
+    select forebay.register_agent('unseen', 'lakeflow', 7, p_timeout => '10 minutes', p_lease => '10 minutes');
+    select forebay.enqueue('unseen', '{}') from generate_series(1, 3);
+    create temporary table unseen on commit drop as
+    select row_number() over (order by attempt_id) as place, attempt_id from forebay.dequeue('w', '{unseen}', 3);
+    select forebay.record_run(attempt_id, 'unseen run ' || place) from unseen;
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "QUEUED", "message": "no room"}') from unseen where place = 1;
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "RUNNING"}') from unseen where place = 2;
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "503"}') from unseen where place = 3
+$$);
+select at_time('2 hours 45 minutes');
+select results_eq(
+    $$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED", "result_state": "503", "last_seen": 1}')
+    from unseen order by place $$,
+    array_fill('renew'::text, '{3}'),
+    'a look that failed renews'
+);
+select at_time('2 hours 50 minutes');
+select given($$
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED", "result_state": "UNREACHABLE"}') from unseen
+$$);
+select results_eq(
+    $$ select a.deadline_at, a.run_state -> 'last_seen' from forebay.task_attempts as a inner join unseen on a.attempt_id = unseen.attempt_id
+    order by unseen.place $$,
+    $$ values (noon('3 hours'), '{"life_cycle_state": "QUEUED"}'::jsonb),
+    (noon('2 hours 51 minutes'), '{"life_cycle_state": "RUNNING"}'), (noon('2 hours 51 minutes'), null) $$,
+    'what waited for room when it was last seen waits on; the time of what ran then, or was never seen, passes'
+);
+select at_time('2 hours 51 minutes');
+select results_eq(
+    $$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED", "result_state": "503"}') from unseen order by place $$,
+    array['renew', 'retry', 'retry'],
+    'until its deadline'
+);
+select given($$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "RUNNING"}') from unseen where place = 1 $$);
+select is(
+    (select a.run_state from forebay.task_attempts as a inner join unseen on a.attempt_id = unseen.attempt_id where unseen.place = 1),
+    '{"life_cycle_state": "RUNNING"}'::jsonb,
+    'a look that does not fail is all that counts'
+);
+select given($$
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "TERMINATED", "result_state": "SUCCESS"}') from unseen where place = 1
+$$);
+select at_time('2 hours 51 minutes 20 s');
+select given($$ select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED"}') from unseen where place = 1 $$);
+select is(
+    (select a.run_ended_at from forebay.task_attempts as a inner join unseen on a.attempt_id = unseen.attempt_id where unseen.place = 1),
+    noon('2 hours 51 minutes'),
+    'a run that was seen to have ended has, whatever the next look says'
+);
+select at_time('2 hours 51 minutes 30 s');
+select is(
+    (
+        select forebay.observe_run(attempt_id, '{"life_cycle_state": "TERMINATED", "result_state": "SUCCESS"}')
+        from unseen where place = 1
+    ),
+    'retry', 'so the report grace is counted from its end'
+);
+select is(
+    (select forebay.observe_run(attempt_id, '{"life_cycle_state": "POLL_FAILED"}') from unseen where place = 1), 'none',
+    'and then it is over'
+);
+
+-- What waits for the end of an earlier run.
+select given($$
+    select forebay.register_agent('anew', 'lakeflow', 7, p_timeout => '10 minutes');
+    select forebay.enqueue('anew', '{}') from generate_series(1, 4);
+    create temporary table anew on commit drop as select * from forebay.dequeue('w', '{anew}', 3)
+$$);
+select at_time('2 hours 52 minutes');
+select given($$
+    select forebay.observe_run(
+        attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE", "termination_code": "EARLIER_RUN"}'
+    ) from anew
+$$);
+select results_eq(
+    $$ select distinct a.deadline_at from forebay.task_attempts as a inner join anew on a.attempt_id = anew.attempt_id $$,
+    array[noon('3 hours 2 minutes')],
+    'is held up too'
+);
+select is((select count(*) from forebay.dequeue('v', '{anew}')), 1::bigint, 'and holds up no other of its agent');
 
 -- Errors.
 select throws_ok($$ select forebay.observe_run(101, null) $$, '22023', null, 'a run is given');

@@ -1,6 +1,6 @@
 -- release: a task handed back costs no attempt and no tokens, until it was handed back too often.
 begin;
-select plan(32);
+select plan(34);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -119,14 +119,14 @@ select results_eq(
     'an attempt that never had a run cost nothing; of another one a bill may tell'
 );
 select results_eq(
-    $$ select basis, attempts, usd from forebay.cost_sources(p_agents => '{jobs}') where part = 'compute' and source is null $$,
-    $$ values ('awaited', 1::bigint, null), ('final', 1, 0::numeric) $$,
-    'and it is known'
+    $$ select part, basis, attempts, usd from forebay.cost_sources(p_agents => '{jobs}') where source is null $$,
+    $$ values ('llm', 'unused', 2::bigint, 0::numeric), ('compute', 'awaited', 1, null), ('compute', 'final', 1, 0) $$,
+    'and it is known, as that they made no call'
 );
 select results_eq(
-    $$ select agent, costed_attempts, compute_usd, compute_sources from forebay.customer_costs('2020-01-01', '2030-01-01')
-    where agent = 'jobs' $$,
-    $$ values ('jobs', 1::bigint, 0::numeric, '{}'::text[]) $$,
+    $$ select agent, costed_attempts, llm_usd, llm_sources, compute_usd, compute_sources
+    from forebay.customer_costs('2020-01-01', '2030-01-01') where agent = 'jobs' $$,
+    $$ values ('jobs', 1::bigint, 0::numeric, '{none}'::text[], 0::numeric, '{none}'::text[]) $$,
     'without a source that would have told it'
 );
 select given($$
@@ -136,6 +136,28 @@ select results_eq(
     $$ select compute_usd, is_compute_final from forebay.task_attempts where attempt_id = 110 $$,
     $$ values (0.5, true) $$,
     'unless a bill knows of a run all the same'
+);
+select given($$
+    select forebay.enqueue('jobs', '{}'), forebay.enqueue('jobs', '{}');
+    select forebay.dequeue('w', '{jobs}', 4);
+    select forebay.release(a.attempt_id, 'launch refused')
+    from forebay.task_attempts as a
+    where a.agent = 'jobs' and a.finished_at is null
+$$);
+create temporary table zeros as
+select a.attempt_id, row_number() over (order by a.attempt_id) as n
+from forebay.task_attempts as a
+where a.agent = 'jobs' and a.compute_usd = 0;
+select is((select count(*) from zeros), 4::bigint, 'they cost nothing');
+select given($$
+    select forebay.report_usage(z.attempt_id, '{"call_id": "1", "input_tokens": 3, "output_tokens": 1}') from zeros as z where z.n = 1;
+    select forebay.fail(z.attempt_id, '{"message": "x"}') from zeros as z where z.n = 2;
+    select forebay.complete(z.attempt_id, '{}') from zeros as z where z.n = 3
+$$);
+select results_eq(
+    $$ select z.n, a.compute_usd from zeros as z inner join forebay.task_attempts as a using (attempt_id) order by z.n $$,
+    $$ values (1::bigint, null::numeric), (2, null), (3, null), (4, 0) $$,
+    'but of one that tells of its calls, or how it ended, it is unknown: it ran'
 );
 
 -- Errors.

@@ -9,7 +9,7 @@ from databricks.sdk.errors import PermissionDenied
 from forebay import callbacks, jsonb
 from forebay.databricks import secrets
 from forebay.databricks.bearer import Bearer, NoBearer
-from forebay.databricks.findings import Case, Finding, missing, off, ok, unknown
+from forebay.databricks.findings import Case, Finding, missing, off, ok, refused, unknown
 from forebay.databricks.login import words
 from forebay.errors import SettingError
 from forebay.webhooks import NotDelivered, Receiver
@@ -32,11 +32,11 @@ def kept_secrets(case: Case) -> Iterator[Finding]:
             yield (
                 unknown(check, f"{words(error)}: see to it as somebody who has")
                 if case.part == "person"
-                else missing(check, f"{words(error)}: {name} names it; grant READ on the scope")
+                else refused(check, error, f"{name} names it; grant READ on the scope")
             )
             continue
         except (OSError, ValueError) as error:
-            yield missing(check, f"{words(error)}: {name} names it")
+            yield refused(check, error, f"{name} names it")
             continue
         put = f"'databricks secrets put-secret {scope} {key}' puts it there"
         yield (

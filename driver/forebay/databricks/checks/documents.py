@@ -10,7 +10,7 @@ from databricks.sdk.errors import NotFound
 from forebay import storage
 from forebay.databricks import acls
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.findings import Case, Finding, missing, off, ok
+from forebay.databricks.findings import Case, Finding, missing, off, ok, refused
 from forebay.databricks.login import words
 from forebay.databricks.principals import Part
 from forebay.databricks.statements import StatementFailed, query
@@ -55,10 +55,10 @@ def warehouse(case: Case) -> Iterator[Finding]:
         case.client.warehouses.get(warehouse_id)
         query(case.client, warehouse_id, "SELECT 1 AS one", seconds=STATEMENT_SECONDS)
     except NotFound as error:
-        yield missing("warehouse", f"{words(error)}: correct {WAREHOUSE}")
+        yield refused("warehouse", error, f"correct {WAREHOUSE}")
         return
     except (OSError, StatementFailed) as error:
-        yield missing("warehouse", f"{words(error)}: grant CAN_USE on {warehouse_id}")
+        yield refused("warehouse", error, f"grant CAN_USE on {warehouse_id}")
         return
     yield ok("warehouse", f"{warehouse_id} answers")
     if case.part in ("orchestrator", "person"):
@@ -68,21 +68,18 @@ def warehouse(case: Case) -> Iterator[Finding]:
 
 def endpoints(case: Case) -> Iterator[Finding]:
     """See each serving endpoint that reads documents."""
-    for name_of, place_of in MODELS.items():
-        place = case.setting(place_of) or case.setting(MODELS["FOREBAY_MODEL_NAME"])
-        name = case.setting(name_of)
-        if not name:
-            yield off("serving endpoint", f"{name_of} is not set: {WITHOUT[name_of]}")
-        if place != "databricks" or not name:
-            continue
+    for name_of, without in WITHOUT.items():
+        if not case.setting(name_of):
+            yield off("serving endpoint", f"{name_of} is not set: {without}")
+    for name_of, name in served(case):
         check = f"serving endpoint {name}"
         try:
             state = case.client.serving_endpoints.get(name).state
         except NotFound as error:
-            yield missing(check, f"{words(error)}: correct {name_of}")
+            yield refused(check, error, f"correct {name_of}")
             continue
         except (OSError, ValueError) as error:
-            yield missing(check, f"{words(error)}: grant CAN_QUERY on it")
+            yield refused(check, error, "grant CAN_QUERY on it")
             continue
         ready = state.ready.value if state and state.ready else "of unknown state"
         yield (
@@ -94,6 +91,15 @@ def endpoints(case: Case) -> Iterator[Finding]:
         )
 
 
+def served(case: Case) -> Iterator[tuple[str, str]]:
+    """Give the settings whose models are serving endpoints of the workspace, and their names."""
+    for name_of, place_of in MODELS.items():
+        name = case.setting(name_of)
+        place = case.setting(place_of) or case.setting(MODELS["FOREBAY_MODEL_NAME"])
+        if name and place.casefold() == "databricks":
+            yield name_of, name
+
+
 def experiment(case: Case) -> Iterator[Finding]:
     """Find the experiment of the traces, and see whether an agent may write to it."""
     name = case.setting(EXPERIMENT)
@@ -103,7 +109,7 @@ def experiment(case: Case) -> Iterator[Finding]:
     try:
         found = case.client.experiments.get_by_name(name).experiment
     except (OSError, ValueError) as error:
-        yield missing("experiment", f"{words(error)}: correct {EXPERIMENT}, or grant CAN_READ")
+        yield refused("experiment", error, f"correct {EXPERIMENT}, or grant CAN_READ")
         return
     yield ok("experiment", f"{name} is there")
     if case.part == "agent" and found and found.experiment_id:
@@ -137,5 +143,5 @@ def _readable(case: Case, warehouse_id: str, table: str) -> Finding:
             seconds=STATEMENT_SECONDS,
         )
     except (OSError, StatementFailed) as error:
-        return missing(f"table {table}", f"{words(error)}: grant SELECT to {case.who}")
+        return refused(f"table {table}", error, f"grant SELECT to {case.who}")
     return ok(f"table {table}", "it can be read")

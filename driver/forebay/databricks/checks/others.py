@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from forebay import callbacks, schema, storage
 from forebay.databricks import secrets
 from forebay.databricks.acls import BILLING, Need, Other, found
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.checks.documents import EXPERIMENT, MODELS
+from forebay.databricks.checks.documents import EXPERIMENT, served
+from forebay.databricks.checks.jobs import all_jobs, settings_of
 from forebay.databricks.findings import Case, Finding, missing, ok, unknown
 from forebay.databricks.login import words
 from forebay.databricks.principals import (
     CALLERS,
     Part,
     PrincipalError,
+    app_of,
     principal_of_app,
     principal_of_job,
 )
@@ -29,23 +32,29 @@ LAKEBASE = re.compile(r"lakebase:(project|instance)s/([^/?]+)")
 
 
 def others(case: Case) -> Iterator[Finding]:
-    """Look at each principal that is named: its roles in the database, and its rights elsewhere."""
-    named: list[Other] = []
-    for label, principal in _named(case):
+    """Look at each principal that is named, and at those of the agents' jobs beside them.
+
+    That is, at its roles in the database, and at its rights elsewhere.
+    """
+    if not (case.jobs or case.orchestrator or case.intake):
+        return
+    case = replace(case, jobs=tuple(all_jobs(case)))
+    seen: list[tuple[Other, Case]] = []
+    for label, look in _named(case):
         try:
-            named.append(principal())
+            seen.append(look())
         except (PrincipalError, OSError, ValueError) as error:
             yield missing(label, words(error))
-    if not named:
+    if not seen:
         return
-    yield from _roles(case, named)
-    for who in named:
-        for need in _needs(case, who.part):
+    yield from _roles(case, [who for who, _ in seen])
+    for who, its in seen:
+        for need in _needs(its, who.part):
             yield need if isinstance(need, Finding) else found(case, who, need)
 
 
-def _named(case: Case) -> Iterator[tuple[str, Callable[[], Other]]]:
-    """Give the name of each app and job, and what looks up whom it runs as."""
+def _named(case: Case) -> Iterator[tuple[str, Callable[[], tuple[Other, Case]]]]:
+    """Give the name of each app and job, and what looks up whom it runs as, and its settings."""
     apps: list[tuple[Part, str | None]] = [
         ("orchestrator", case.orchestrator),
         ("intake", case.intake),
@@ -57,14 +66,18 @@ def _named(case: Case) -> Iterator[tuple[str, Callable[[], Other]]]:
         yield f"job {job_id}", partial(_of_job, case, job_id)
 
 
-def _of_app(case: Case, part: Part, name: str) -> Other:
-    return Other(part, principal_of_app(case.client, part, name).name, name)
+def _of_app(case: Case, part: Part, named: str) -> tuple[Other, Case]:
+    principal = principal_of_app(case.client, part, named).name
+    label = app_of(case.client, named) or part
+    return Other(part, principal, label, f"--{part} {named}"), case
 
 
-def _of_job(case: Case, job_id: int) -> Other:
+def _of_job(case: Case, job_id: int) -> tuple[Other, Case]:
     principal = principal_of_job(case.client, str(job_id)).name
-    settings = case.client.jobs.get(job_id).settings
-    return Other("agent", principal, (settings and settings.name) or f"job {job_id}")
+    job = case.client.jobs.get(job_id)
+    label = (job.settings and job.settings.name) or f"job {job_id}"
+    its = replace(case, settings={**case.settings, **settings_of(job)})
+    return Other("agent", principal, label, f"--job {job_id}"), its
 
 
 def _needs(case: Case, part: Part) -> Iterator[Need | Finding]:
@@ -84,7 +97,7 @@ def _needs(case: Case, part: Part) -> Iterator[Need | Finding]:
     if part == "agent":
         yield from _of_endpoints(case)
         if case.orchestrator and case.settings.get(callbacks.URL):
-            yield Need("apps", case.orchestrator, "CAN_USE")
+            yield _of_callbacks(case, case.orchestrator)
         return
     for job_id in case.jobs:
         yield Need("jobs", str(job_id), "CAN_MANAGE_RUN")
@@ -119,10 +132,7 @@ def _of_experiment(case: Case, level: str) -> Iterator[Need]:
 
 
 def _of_endpoints(case: Case) -> Iterator[Need | Finding]:
-    for name_of in MODELS:
-        name = case.setting(name_of)
-        if not name or case.setting(MODELS["FOREBAY_MODEL_NAME"]) != "databricks":
-            continue
+    for _, name in served(case):
         try:
             endpoint_id = case.client.serving_endpoints.get(name).id
         except (OSError, ValueError):
@@ -132,6 +142,14 @@ def _of_endpoints(case: Case) -> Iterator[Need | Finding]:
         else:
             said = "the workspace's own endpoint has no list of access: a run shows it"
             yield ok(f"CAN_QUERY on serving-endpoints/{name}", said)
+
+
+def _of_callbacks(case: Case, orchestrator: str) -> Need | Finding:
+    """Give what it takes to come to the orchestrator's app."""
+    if name := app_of(case.client, orchestrator):
+        return Need("apps", name, "CAN_USE")
+    said = f"no app that you may see runs as {orchestrator}: pass --orchestrator the app's name"
+    return unknown("CAN_USE on the orchestrator's app", said)
 
 
 def _roles(case: Case, named: list[Other]) -> Iterator[Finding]:
@@ -152,8 +170,7 @@ def _roles(case: Case, named: list[Other]) -> Iterator[Finding]:
             f"forebay_{one}" for one in CALLERS[who.part] if one not in (roles or ())
         )
         what = f"has no {lacking}" if roles is not None else "has no login in the database"
-        option = {"agent": "job"}.get(who.part, who.part)
-        mend = f"'forebay databricks bootstrap --{option}' gives it"
+        mend = f"'forebay databricks bootstrap {who.named}' gives it"
         yield (
             missing(check, f"{who.principal} {what}: {mend}")
             if lacking

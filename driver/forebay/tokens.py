@@ -1,8 +1,8 @@
 """The tokens of one call, from how providers tell them: input with what came from the cache.
 
-Providers differ in what they call input. OpenAI counts cached tokens into it, and so does MLflow
-when it records a call itself. Anthropic and Bedrock tell them beside it, read and written apart.
-What is no number of tokens is unknown, and never 0.
+Providers differ in what they call input. OpenAI counts cached tokens into it, so do Databricks'
+endpoints, also of Claude, and so does MLflow when it records a call itself. Anthropic and Bedrock
+tell them beside it, read and written apart. What is no number of tokens is unknown, and never 0.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def tokens_of(usage: object, provider: object = None) -> Tokens:
     given = _first(usage, "input_tokens", "prompt_tokens", "inputTokens")
     output = _first(usage, "output_tokens", "completion_tokens", "outputTokens")
     read = _first(usage, "cache_read_input_tokens", "cacheReadInputTokens")
-    if read is None:
+    written = _first(usage, "cache_creation_input_tokens", "cacheWriteInputTokens")
+    apart = (read or 0) + (written or 0)
+    if read is None:  # a detail of the input is part of it
         read = _detail(usage, "prompt_tokens_details", "input_tokens_details")
-    written = _first(usage, "cache_creation_input_tokens", "cacheWriteInputTokens") or 0
     if given is None:
         return Tokens(None, output, None)
-    apart = (read or 0) + written
     if apart and _is_beside(usage, provider, given, output or 0, apart):
         given = _count(given + apart)
     if given is None or (read is not None and read > given):
@@ -50,10 +50,8 @@ def _is_beside(
     """Tell whether cached tokens are not in the input: by the sums, else by who says so.
 
     Anthropic's own object has no total; one that MLflow made of it has, and cached tokens are in
-    the input there.
+    the input there. A `prompt_tokens` holds them, unless the sums say that it cannot.
     """
-    if "prompt_tokens" in usage and "input_tokens" not in usage:
-        return False
     if "inputTokens" in usage:  # Bedrock's own
         return True
     if apart > given:
@@ -61,7 +59,7 @@ def _is_beside(
     total = _first(usage, "total_tokens", "totalTokens")
     if total is not None:
         return total == given + output + apart
-    return _is_named(provider, *BESIDE)
+    return "input_tokens" in usage and _is_named(provider, *BESIDE)
 
 
 def _is_named(provider: object, *names: str) -> bool:
