@@ -58,7 +58,7 @@ grant execute on function
 forebay.sweep, forebay.attempts_to_cost, forebay.record_compute_usage,
 forebay.begin_bill, forebay.runs_to_bill, forebay.record_bill, forebay.end_bill,
 forebay.attempts_to_trace, forebay.record_traces,
-forebay.uploads_to_clean, forebay.uploads_cleaned,
+forebay.uploads_to_clean, forebay.uploads_cleaned, forebay.folder_to_clean,
 forebay.collect_announcements, forebay.announcement_sent,
 forebay.prepare_branch, forebay.branch_copied, forebay.begin_branch, forebay.branch_state, forebay.mask_data,
 forebay.finish_branch,

@@ -10,27 +10,36 @@ from __future__ import annotations
 import select
 import socket
 import ssl
-import struct
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from types import TracebackType
 from typing import Literal
+
+from forebay_lab.certificate import tls_context
+from forebay_lab.wire import (
+    CANCEL_REQUEST,
+    CLEARTEXT_PASSWORD,
+    GSS_REQUEST,
+    SSL_REQUEST,
+    Ended,
+    code,
+    packet,
+    parameters,
+    password,
+    refusal,
+    start_message,
+)
 
 CheckLogin = Callable[[str, str], bool]
 """Takes a user and a password; tells whether they may log in."""
 
-SSL_REQUEST, GSS_REQUEST, CANCEL_REQUEST = 80877103, 80877104, 80877102
-CLEARTEXT_PASSWORD = b"R" + struct.pack("!ii", 8, 3)
 READ_ONLY = "-c default_transaction_read_only=on"
 LOOK_EVERY = 0.05  # seconds: how soon a cut is noticed
 PATIENCE = 10.0  # seconds for a login, and for one write
-CHUNK = 1 << 16
+CHUNK = 1 << 16  # bytes that are passed on at a time
 
 Sleeping = Literal["refuses", "starts", "holds"]
 
@@ -74,7 +83,7 @@ class Gateway:
     _tls: ssl.SSLContext = field(init=False)
 
     def __enter__(self) -> Gateway:
-        self._tls = _context()
+        self._tls = tls_context()
         self._listening = socket.create_server((self.host, self.port), backlog=128)
         self.port = self._listening.getsockname()[1]
         threading.Thread(target=self._accept, name="gateway", daemon=True).start()
@@ -139,7 +148,7 @@ class Gateway:
 
     def _serve(self, client: socket.socket) -> None:
         epoch = self._epoch
-        with suppress(OSError, _Ended), _Closing(client) as closing:
+        with suppress(OSError, Ended), _Closing(client) as closing:
             client.settimeout(PATIENCE)
             if not self._is_awake():
                 return
@@ -147,7 +156,7 @@ class Gateway:
             closing.add(line)
             server = socket.socket(socket.AF_UNIX)
             closing.add(server)
-            is_session = _code(start) != CANCEL_REQUEST
+            is_session = code(start) != CANCEL_REQUEST
             if is_session:
                 start = self._log_in(line, start)
             server.connect(self.socket_path)
@@ -178,11 +187,11 @@ class Gateway:
         """Return the line, with TLS if that is asked for, and the first message that is said."""
         line = client
         while True:
-            start = _packet(line)
-            code = _code(start)
-            if code == GSS_REQUEST:
+            start = packet(line)
+            asked = code(start)
+            if asked == GSS_REQUEST:
                 line.sendall(b"N")
-            elif code == SSL_REQUEST:
+            elif asked == SSL_REQUEST:
                 line.sendall(b"S")
                 line = self._tls.wrap_socket(client, server_side=True)
             else:
@@ -190,7 +199,7 @@ class Gateway:
 
     def _log_in(self, line: socket.socket, start: bytes) -> bytes:
         """Return the message that begins the session behind; end it for who may not come in."""
-        said = _parameters(start)
+        said = parameters(start)
         user = said.get("user", "")
         if not isinstance(line, ssl.SSLSocket):
             self._refuse(line, user, "28000", "connection requires TLS")
@@ -198,7 +207,7 @@ class Gateway:
             self._refuse(line, user, "57P03", "the database system is starting up")
         self._sleep = None
         line.sendall(CLEARTEXT_PASSWORD)
-        if not self.check(user, _password(line)):
+        if not self.check(user, password(line)):
             self._refuse(line, user, "28P01", f'password authentication failed for user "{user}"')
         asked = said.get("database", user)
         if self.databases and asked not in self.databases:
@@ -207,14 +216,12 @@ class Gateway:
         said["database"] = self.databases.get(asked, asked)
         if self.is_read_only:
             said["options"] = f"{said.get('options', '')} {READ_ONLY}".strip()
-        return _start_message(start[4:8], said)
+        return start_message(start[4:8], said)
 
     def _refuse(self, line: socket.socket, user: str, sqlstate: str, message: str) -> None:
         self.logins.append(Login(time.monotonic(), user, sqlstate))
-        fields = {"S": "FATAL", "V": "FATAL", "C": sqlstate, "M": message}
-        body = b"".join(f"{name}{value}\0".encode() for name, value in fields.items()) + b"\0"
-        line.sendall(b"E" + struct.pack("!i", 4 + len(body)) + body)
-        raise _Ended
+        line.sendall(refusal(sqlstate, message))
+        raise Ended
 
     def _carry(self, line: socket.socket, server: socket.socket, epoch: threading.Event) -> None:
         """Pass on what either end says, until one ends it or it is cut."""
@@ -242,10 +249,6 @@ class Gateway:
     def _count(self, change: int) -> None:
         with self._lock:
             self._open += change
-
-
-class _Ended(Exception):
-    """The connection is over before its session began."""
 
 
 @dataclass(slots=True)
@@ -301,75 +304,3 @@ def _received(source: socket.socket) -> bytes | None:
         return None
     finally:
         source.settimeout(PATIENCE)
-
-
-def _exactly(line: socket.socket, length: int) -> bytes:
-    data = b""
-    while len(data) < length:
-        more = line.recv(length - len(data))
-        if not more:
-            raise _Ended
-        data += more
-    return data
-
-
-def _packet(line: socket.socket) -> bytes:
-    """Read a message that has no type, only a length: how a connection begins."""
-    length = _exactly(line, 4)
-    return length + _exactly(line, min(struct.unpack("!i", length)[0], CHUNK) - 4)
-
-
-def _code(packet: bytes) -> int:
-    code: int = struct.unpack("!i", packet[4:8])[0]
-    return code
-
-
-def _parameters(start: bytes) -> dict[str, str]:
-    words = [word.decode() for word in start[8:].split(b"\0")]
-    return {name: value for name, value in zip(words[::2], words[1::2], strict=False) if name}
-
-
-def _start_message(version: bytes, parameters: dict[str, str]) -> bytes:
-    words = "".join(f"{name}\0{value}\0" for name, value in parameters.items()) + "\0"
-    body = version + words.encode()
-    return struct.pack("!i", 4 + len(body)) + body
-
-
-def _password(line: socket.socket) -> str:
-    if _exactly(line, 1) != b"p":
-        raise _Ended
-    return _packet(line)[4:].rstrip(b"\0").decode()
-
-
-def _context() -> ssl.SSLContext:
-    """Return what TLS is served with: a certificate that this process signs for itself."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.NamedTemporaryFile(suffix=".pem") as file:
-        Path(file.name).write_bytes(_certificate())
-        context.load_cert_chain(file.name)
-    return context
-
-
-def _certificate() -> bytes:
-    """Return a new key and a certificate for it, as PEM."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "forebay-lab (simulated)")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=7))
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    return certificate.public_bytes(pem) + key.private_bytes(
-        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )

@@ -257,6 +257,19 @@ def test_a_reload_shows_what_was_uploaded(
     assert len(stored(intake)) == 2
 
 
+def test_a_copy_says_that_the_file_stays(
+    superuser: psycopg.Connection, intake: Served, visit: Visit, complaints: Complaints
+) -> None:
+    """Who removes a file in a copy that nobody has opened reads why it is there again."""
+    complaints.expect("403")
+    page = visit(intake, "/", "mila")
+    pick(page, ("a.pdf", a_pdf()))
+    superuser.execute("update forebay.installation set home = '1'")
+    page.get_by_role("button", name="Remove a.pdf").press("Enter")
+    expect(page.locator("[data-problem]")).to_contain_text("neither takes nor removes files")
+    assert len(stored(intake)) == 1
+
+
 def test_a_submission_that_fails_is_repeated(
     conn: psycopg.Connection,
     intake: Served,

@@ -20,7 +20,8 @@ from forebay_agents.parse_document import run
 from forebay_agents.standalone import StandaloneAttempt
 from forebay_lab.workspace import Fault
 from forebay_lab.workspace.ai_functions import AiFunctions
-from forebay_lab.workspace.statements import SqlError, Statements
+from forebay_lab.workspace.sql_engine import SqlError
+from forebay_lab.workspace.statements import Statements
 from support.volumes import ROOT, Volume, served_volume
 
 LINES = (

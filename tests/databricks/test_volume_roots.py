@@ -93,7 +93,8 @@ def test_without_the_extra_the_sentence_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The core does without the SDK."""
-    monkeypatch.delitem(sys.modules, "forebay.storage.volume", raising=False)
+    for module in ("volume", "volume_files"):
+        monkeypatch.delitem(sys.modules, f"forebay.storage.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "databricks.sdk.errors", None)
     with pytest.raises(SettingError, match=r"install Forebay's extra databricks \(in"):
         storage_of(ROOT, WORKSPACE)

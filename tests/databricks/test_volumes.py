@@ -17,7 +17,8 @@ import pytest
 
 from forebay.databricks.client import workspace_client
 from forebay.storage import StorageError
-from forebay.storage.volume import UPLOADS_AT_ONCE, VolumeStorage
+from forebay.storage.volume import VolumeStorage
+from forebay.storage.volume_sending import UPLOADS_AT_ONCE
 from forebay_lab.workspace import Fault, Principal
 from forebay_lab.workspace.faults import FaultKind
 from support.volumes import VOLUME, Volume, served_volume
@@ -25,6 +26,8 @@ from support.volumes import VOLUME, Volume, served_volume
 MEGABYTE = 1 << 20
 LARGE = 60
 """Megabytes that travel in six parts."""
+
+LONG_AGO = 1_000_000
 
 PIECE = random.Random(6).randbytes(MEGABYTE)
 
@@ -96,9 +99,22 @@ def test_files_of_any_size_come_back(
     assert (in_one, parts) == (([204], []) if megabytes < 50 else ([], [200] * 6))
 
 
+def test_without_its_newer_client_the_sdk_sends_no_empty_file(volume: Volume) -> None:
+    """It tells no length of one, which no later try changes; others are sent."""
+    storage = volume.storage(disable_experimental_files_api_client=True)
+    with pytest.raises(StorageError, match="is empty, and DATABRICKS_DISABLE_EXP") as failed:
+        storage.write("a.pdf", [])
+    assert not failed.value.may_pass
+    assert not volume.calls("PUT", "/fs/files")
+    storage.write("a.pdf", pieces(LARGE))
+    assert has(volume, "a.pdf", LARGE)
+    with pytest.raises(StorageError, match="is there already"):
+        storage.write("a.pdf", [])
+
+
 MEMORY = """
 import pathlib, sys
-from forebay.storage.volume import UPLOADS_AT_ONCE, VolumeStorage
+from forebay.storage.volume import VolumeStorage
 
 def resident():
     status = pathlib.Path("/proc/self/status").read_text()
@@ -185,8 +201,8 @@ def test_a_large_file_that_broke_on_its_way_goes_on(
     fault = volume.workspace.faults.add(copied(LARGE_BREAKS[where]))
     storage.write("a.pdf", pieces(LARGE), replace=replace)
     if where == "initiate lost":  # nobody knows the session that was begun first
-        for token in list(volume.files.sessions):
-            volume.files._drop(volume.files.sessions[token])
+        for token in list(volume.files.uploads.sessions):
+            volume.files.uploads.drop(token)
     assert has(volume, "a.pdf", LARGE)
     assert fault.times == 0
     assert len(volume.calls("PUT", "/cloud-storage")) <= 6 + 4
@@ -216,7 +232,7 @@ def test_an_upload_that_does_not_get_through_leaves_nothing(
     assert failed.value.may_pass
     assert not list(volume.folder.parent.glob("**/*.pdf"))
     assert not list(volume.folder.parent.glob(".stand-in-*"))
-    assert not volume.files.sessions
+    assert not volume.files.uploads.sessions
     volume.workspace.faults.clear()
     storage.write("a.pdf", pieces(LARGE))
     assert has(volume, "a.pdf", LARGE)
@@ -255,6 +271,16 @@ def test_without_the_clouds_storage_all_goes_by_the_workspace(
 
 
 # Breaks on the way down
+
+
+def broken_download(volume: Volume, storage: VolumeStorage) -> Iterator[bytes]:
+    """Return what is left of the download of an old file, a.pdf, which is about to break."""
+    storage.write("a.pdf", pieces(10))
+    os.utime(volume.folder / "a.pdf", (LONG_AGO, LONG_AGO))
+    volume.workspace.faults.add(Fault("break", "GET", after=4 * MEGABYTE))
+    read = storage.read("a.pdf")
+    next(read)
+    return read
 
 
 @pytest.mark.parametrize(
@@ -296,17 +322,46 @@ def test_a_download_that_stays_broken_is_a_sentence(volume: Volume, storage: Vol
 
 
 @pytest.mark.parametrize("size", [5, 10])
-def test_two_versions_are_never_read_as_one(
+def test_versions_of_two_seconds_are_never_read_as_one(
     volume: Volume, storage: VolumeStorage, size: int
 ) -> None:
     """A file that is replaced after a download broke is not gone on with, of whatever size."""
-    storage.write("a.pdf", pieces(10))
-    os.utime(volume.folder / "a.pdf", (1_000_000, 1_000_000))
-    volume.workspace.faults.add(Fault("break", "GET", after=4 * MEGABYTE))
-    read = storage.read("a.pdf")
-    next(read)
+    read = broken_download(volume, storage)
     volume.storage().write("a.pdf", pieces(size, b"new"), replace=True)
     with pytest.raises(StorageError, match="was changed while it was read") as failed:
+        list(read)
+    assert failed.value.may_pass
+
+
+def test_versions_of_one_second_and_size_look_the_same(
+    volume: Volume, storage: VolumeStorage
+) -> None:
+    """The Files API tells no more of them: what is read meanwhile is not to be replaced so soon."""
+    read = broken_download(volume, storage)
+    volume.storage().write("a.pdf", pieces(10, b"new"), replace=True)
+    os.utime(volume.folder / "a.pdf", (LONG_AGO, LONG_AGO))
+    rest = b"".join(read)
+    assert len(rest) == 9 * MEGABYTE
+    assert b"new" in rest
+    with storage.local("a.pdf") as path:
+        assert path.stat().st_size == 10 * MEGABYTE
+        volume.storage().write("a.pdf", pieces(10, b"newer"), replace=True)
+        os.utime(volume.folder / "a.pdf", (LONG_AGO, LONG_AGO))
+
+
+def test_a_file_that_is_removed_while_its_download_is_broken_is_said_to_be_gone(
+    volume: Volume, storage: VolumeStorage
+) -> None:
+    """No later try finds it. Where the Volume itself has gone, one may."""
+    read = broken_download(volume, storage)
+    storage.delete("a.pdf")
+    with pytest.raises(StorageError, match="does not exist: upload it again") as failed:
+        list(read)
+    assert not failed.value.may_pass
+    read = broken_download(volume, storage)
+    storage.delete("a.pdf")
+    volume.folder.rmdir()
+    with pytest.raises(StorageError, match="does not answer") as failed:
         list(read)
     assert failed.value.may_pass
 

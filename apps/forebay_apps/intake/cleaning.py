@@ -22,7 +22,6 @@ from forebay_apps.web.loop import Loop
 log = EventLog(__name__)
 
 HOURS = "FOREBAY_UPLOAD_HOURS"
-FOLDER = "uploads"  # of the names that forebay.open_upload gives
 AT_A_TIME = 100
 
 
@@ -57,10 +56,18 @@ class Cleaner(Loop):
             cleaned += removed
             if found < AT_A_TIME or not removed:
                 break
-        unfinished = self._settings.storage.delete_unfinished(FOLDER, older_than=self._older_than)
+        unfinished = self._remove_unfinished()
         if cleaned or unfinished:
             log.info("uploads_cleaned", uploads=cleaned, unfinished=unfinished)
         return cleaned
+
+    def _remove_unfinished(self) -> int:
+        """Remove what uploads left that died, and return how many files."""
+        with self._connections.as_role("upkeep") as connection:
+            folder = upkeep.folder_to_clean(connection)
+        if folder is None:
+            return 0
+        return self._settings.storage.delete_unfinished(folder, older_than=self._older_than)
 
     def _page(self) -> tuple[int, int]:
         """Clean up after some uploads; return how many there were, and how many were cleaned."""

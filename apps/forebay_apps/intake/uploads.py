@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
@@ -18,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from forebay.calls import submitter
-from forebay.errors import ForebayError, NotFoundError
+from forebay.errors import ForebayError, InstallationClosedError, NotFoundError
 from forebay.looking import look
 from forebay.storage import StorageError
 from forebay_apps.intake.receiving import check_size, receive, sending
@@ -84,7 +83,7 @@ async def _take(request: Request, arrival: Arrival, name: str) -> tuple[int, int
 
 @router.delete("/uploads/{upload_id}")
 def delete_upload(request: Request, upload_id: UUID, db: Db) -> Response:
-    """Give a file up; once more is no error."""
+    """Give a file up; once more is no error. In a copy that nobody has opened it is refused."""
     Arrival(upload_id, db, request.app.state.intake).discard()
     return Response(status_code=204)
 
@@ -138,10 +137,17 @@ class Arrival:
         return seen.pages
 
     def discard(self) -> None:
-        """Give the file up and remove it, unless it was submitted; else its age removes it."""
-        with suppress(ForebayError, psycopg.Error, PoolTimeout, StorageError):
+        """Give the file up and remove it, unless it was submitted; else its age removes it.
+
+        Raises InstallationClosedError in a copy that nobody has opened, where it stays.
+        """
+        try:
             with self.db.submitter() as conn:
                 document = submitter.drop_upload(
                     conn, upload_id=self.upload_id, actor=self.db.person.name
                 )
             self.settings.storage.delete(document)
+        except InstallationClosedError:
+            raise
+        except (ForebayError, psycopg.Error, PoolTimeout, StorageError):
+            return

@@ -14,10 +14,12 @@ as $function$
 -- Errors     22023  an argument is null
 --            QF203  the upload was submitted
 --            QF306  p_actor has no such upload
+--            QF401  this database is a copy that nobody has opened: the file may be the original's
 -- Called by  forebay_submitter
 declare
     v_upload forebay.uploads := forebay._lock_upload(p_upload_id, p_actor);
 begin
+    perform forebay._require_own_files();
     update forebay.uploads as u
     set dropped_at = forebay._now()
     where u.upload_id = p_upload_id and u.dropped_at is null;

@@ -29,6 +29,7 @@ __all__ = [
     "branch_state",
     "collect_announcements",
     "end_bill",
+    "folder_to_clean",
     "list_clones",
     "mask_data",
     "prepare_branch",
@@ -56,6 +57,14 @@ def uploads_to_clean(
 @stored
 def uploads_cleaned(connection: AnyConnection, *, upload_ids: Sequence[UUID]) -> int:
     """Take note that the storage is rid of these, and return of how many."""
+
+
+@stored
+def folder_to_clean(connection: AnyConnection) -> str | None:
+    """Return the folder in which the storage may be rid of what uploads left that died.
+
+    None in a copy that nobody has opened: nothing may be removed there.
+    """
 
 
 @stored

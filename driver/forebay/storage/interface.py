@@ -40,7 +40,12 @@ class Storage(Protocol):
         ...
 
     def read(self, name: str) -> Iterator[bytes]:
-        """Yield the file in chunks; that it is not there is raised at once."""
+        """Yield the file in chunks; that it is not there is raised at once.
+
+        A download from a Volume that broke goes on in what is the same file by its size and the
+        second it is from: of one that was replaced within that second by one as large, parts of
+        both may come. Documents are never replaced.
+        """
         ...
 
     def write(self, name: str, chunks: Iterable[bytes], *, replace: bool = False) -> int:
@@ -71,6 +76,6 @@ class Storage(Protocol):
         On Linux the path leads to the file that was opened, whatever gets its name meanwhile, and
         is good for other processes of the same user; elsewhere it is the file's own name. Raises
         StorageError at the end of the block if the file was written to meanwhile, in a Volume also
-        if it was replaced.
+        if it was replaced, unless by one of its size and second.
         """
         ...

@@ -20,6 +20,8 @@ from forebay.databricks.login import LoginError
 from forebay.storage.interface import StorageError
 from forebay.storage.sentences import missing, quoted, taken
 
+OLD_CLIENT = "DATABRICKS_DISABLE_EXPERIMENTAL_FILES_API_CLIENT"
+
 LONGEST_MESSAGE = 80
 """Characters of what the workspace says that a sentence repeats."""
 
@@ -45,6 +47,14 @@ def no_volume(root: str) -> StorageError:
         " FOREBAY_STORAGE_ROOTS.",
         may_pass=True,
     )
+
+
+def no_empty_file(name: str) -> StorageError:
+    """Say that a file of no bytes cannot be sent: without its newer client the SDK tells no length.
+
+    The workspace refuses what has none.
+    """
+    return StorageError(f"{quoted(name)} is empty, and {OLD_CLIENT} sends no empty file: unset it.")
 
 
 def _fault(name: str, error: Exception) -> StorageError:

@@ -19,7 +19,8 @@ from forebay_agents.reading.reader import DocumentError, Reader
 from forebay_agents.standalone import StandaloneAttempt
 from forebay_lab.workspace.files import Files
 from forebay_lab.workspace.routing import ApiError
-from forebay_lab.workspace.statements import SqlError, Statements
+from forebay_lab.workspace.sql_engine import SqlError
+from forebay_lab.workspace.statements import Statements
 
 DPI = 200
 VERSION = "2.0"

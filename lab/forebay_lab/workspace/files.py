@@ -8,21 +8,26 @@ that is nothing, or where the cloud storage cannot be reached.
 from __future__ import annotations
 
 import os
-import re
 import secrets
-import shutil
-import tempfile
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from email.utils import formatdate, parsedate_to_datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from forebay_lab.workspace.routing import Answer, ApiError, Area, Request, route
 from forebay_lab.workspace.server import Workspace
+from forebay_lab.workspace.upload_sessions import UploadSessions
+from forebay_lab.workspace.volumes import (
+    Place,
+    entry,
+    exists_already,
+    make_folder,
+    metadata,
+    publish,
+    require_file,
+    sent,
+    stage,
+)
 
-CHUNK = 1 << 20
 LONGEST_PATH = 1024
 MOST_ENTRIES = 1000
 URL_SECONDS = 3600
@@ -33,24 +38,6 @@ EXPIRED = (
 )
 
 Presigned = Literal["multipart", "resumable", "nothing"]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a path leads: a Volume's full name and folder, and the path on this machine."""
-
-    volume: str
-    folder: Path
-    path: Path
-
-
-@dataclass(slots=True)
-class Session:
-    """One upload in parts; `parts` are their files and tags by number."""
-
-    place: Place
-    overwrite: bool
-    parts: dict[int, tuple[Path, str]] = field(default_factory=dict)
 
 
 class Files(Area):
@@ -65,7 +52,7 @@ class Files(Area):
         self.presigned: Presigned = "multipart"
         self.makes_folders = True
         self.short_lived = 0
-        self.sessions: dict[str, Session] = {}
+        self.uploads = UploadSessions()
         self._workspace = workspace
         self._volumes: dict[str, Path] = {}
         self._urls: dict[str, tuple[Place, str, int, float]] = {}
@@ -85,11 +72,11 @@ class Files(Area):
 
     @route("GET", "/api/2.0/fs/files/{path...}")
     def get_file(self, request: Request) -> Answer:
-        return _sent(self._file(request, "READ_VOLUME"), request)
+        return sent(self._file(request, "READ_VOLUME"), request)
 
     @route("HEAD", "/api/2.0/fs/files/{path...}")
     def head_file(self, request: Request) -> Answer:
-        return Answer(headers=_metadata(self._file(request, "READ_VOLUME")))
+        return Answer(headers=metadata(self._file(request, "READ_VOLUME")))
 
     @route("PUT", "/api/2.0/fs/files/{path...}")
     def put_file(self, request: Request) -> Answer:
@@ -97,9 +84,9 @@ class Files(Area):
         if "content-length" not in request.headers:
             raise ApiError(411, "BAD_REQUEST", "Content-Length is required.")
         overwrite = _overwrite(request)
-        staged = self._staged(place, request)
+        staged = stage(place, request)
         try:
-            _publish(staged, place.path, overwrite)
+            publish(staged, place.path, overwrite)
         finally:
             staged.unlink(missing_ok=True)
         return Answer(status=204)
@@ -118,16 +105,18 @@ class Files(Area):
             case "initiate-upload":
                 return self._initiate(place, overwrite=_overwrite(request))
             case "complete-upload":
-                return self._complete(request)
+                said = {one["part_number"]: one["etag"] for one in request.json()["parts"]}
+                self.uploads.complete(request.query.get("session_token", ""), said)
+                return {}
             case "abort-upload":
-                self._drop(self._session(request.query.get("session_token", "")))
+                self.uploads.drop(request.query.get("session_token", ""))
                 return {}
         raise ApiError(400, "INVALID_PARAMETER_VALUE", "There is no such action.")
 
     @route("POST", "/api/2.0/fs/create-upload-part-urls")
     def create_upload_part_urls(self, request: Request) -> dict[str, Any]:
         body = request.json()
-        session = self._session(body["session_token"])
+        session = self.uploads.get(body["session_token"])
         self._check(request, session.place, "WRITE_VOLUME")
         first = int(body["start_part_number"])
         return {
@@ -148,17 +137,7 @@ class Files(Area):
             return Answer(status=403, headers=_xml(), chunks=[EXPIRED])
         if request.headers.get("x-stand-in-part") != str(number):
             raise ApiError(403, "AccessDenied", "A header that was signed is missing.")
-        staged, tag = self._staged(place, request), f'"{secrets.token_hex(8)}"'
-        with self._lock:
-            session = self.sessions.get(token)
-            if session is not None:
-                old = session.parts.get(number)
-                session.parts[number] = staged, tag
-        if session is None:
-            staged.unlink()
-            raise ApiError(404, "NoSuchUpload", "The upload does not exist.")
-        if old is not None:
-            old[0].unlink()
+        tag = self.uploads.keep(token, number, stage(place, request))
         return Answer(headers={"etag": tag})
 
     # Downloads by a presigned URL
@@ -169,7 +148,7 @@ class Files(Area):
             raise ApiError(404, "ENDPOINT_NOT_FOUND", "Presigned URLs are not offered here.")
         place = self._place(request.query.get("path", ""))
         self._check(request, place, "READ_VOLUME")
-        _require_file(place)
+        require_file(place)
         return {"url": self._url(request, place, "", 0), "headers": []}
 
     @route("GET", "/cloud-storage/{key}", is_open=True)
@@ -177,7 +156,7 @@ class Files(Area):
         place, _, _, ends_at = self._signed(request)
         if ends_at <= self._workspace.now():
             return Answer(status=403, headers=_xml(), chunks=[EXPIRED])
-        return _sent(_require_file(place), request)
+        return sent(require_file(place), request)
 
     # Folders
 
@@ -188,9 +167,10 @@ class Files(Area):
         after = request.query.get("page_token", "")
         size = min(int(request.query.get("page_size") or MOST_ENTRIES), MOST_ENTRIES)
         here = [name for name in names if name > after]
-        entries = [_entry(request, place.path / name) for name in here[:size]]
+        path = f"/{request.params['path'].strip('/')}"
+        entries = [entry(f"{path}/{name}", place.path / name) for name in here[:size]]
         more = {"next_page_token": here[size - 1]} if len(here) > size else {}
-        return {"contents": [entry for entry in entries if entry]} | more
+        return {"contents": [one for one in entries if one]} | more
 
     @route("HEAD", "/api/2.0/fs/directories/{path...}")
     def head_directory(self, request: Request) -> Answer:
@@ -199,7 +179,7 @@ class Files(Area):
 
     @route("PUT", "/api/2.0/fs/directories/{path...}")
     def create_directory(self, request: Request) -> Answer:
-        _make(self._allowed(request, "WRITE_VOLUME").path)
+        make_folder(self._allowed(request, "WRITE_VOLUME").path)
         return Answer(status=204)
 
     @route("DELETE", "/api/2.0/fs/directories/{path...}")
@@ -256,7 +236,7 @@ class Files(Area):
             raise ApiError(403, "PERMISSION_DENIED", message)
 
     def _file(self, request: Request, level: str) -> Place:
-        return _require_file(self._allowed(request, level))
+        return require_file(self._allowed(request, level))
 
     def _directory(self, request: Request, level: str) -> Place:
         place = self._allowed(request, level)
@@ -264,59 +244,16 @@ class Files(Area):
             raise ApiError(404, "NOT_FOUND", "The directory being accessed is not found.")
         return place
 
-    def _staged(self, place: Place, request: Request) -> Path:
-        """Write a body to a file beside the Volume, and return it; raises ApiError if it broke."""
-        file, name = tempfile.mkstemp(dir=place.folder.parent, prefix=".stand-in-")
-        size = 0
-        with open(file, "wb") as staged:
-            while chunk := request.body.read(CHUNK):
-                size += staged.write(chunk)
-        if size != request.length:
-            os.unlink(name)
-            raise ApiError(400, "BAD_REQUEST", "The body ended early.")
-        return Path(name)
-
     def _initiate(self, place: Place, *, overwrite: bool) -> dict[str, Any]:
         if self.presigned == "nothing":
             raise ApiError(404, "ENDPOINT_NOT_FOUND", "Uploads in parts are not offered here.")
         if not overwrite and place.path.exists():
-            raise _exists()
-        token = secrets.token_urlsafe(16)
+            raise exists_already()
         if self.presigned == "resumable":
-            return {"resumable_upload": {"session_token": token}}
-        with self._lock:
-            self.sessions[token] = Session(place, overwrite)
-        return {"multipart_upload": {"session_token": token}}
-
-    def _session(self, token: str) -> Session:
-        with self._lock:
-            if token not in self.sessions:
-                raise ApiError(404, "NOT_FOUND", "The upload session is not found.")
-            return self.sessions[token]
-
-    def _complete(self, request: Request) -> dict[str, Any]:
-        session = self._session(request.query.get("session_token", ""))
-        said = {one["part_number"]: one["etag"] for one in request.json()["parts"]}
-        kept = {number: tag for number, (_, tag) in session.parts.items()}
-        if not said or sorted(said) != list(range(1, len(said) + 1)) or said != kept:
-            raise ApiError(400, "INVALID_PARAMETER_VALUE", "The parts are not those that came.")
-        file, name = tempfile.mkstemp(dir=session.place.folder.parent, prefix=".stand-in-")
-        with open(file, "wb") as whole:
-            for number in sorted(said):
-                with session.parts[number][0].open("rb") as part:
-                    shutil.copyfileobj(part, whole, CHUNK)
-        try:
-            _publish(Path(name), session.place.path, session.overwrite)
-        finally:
-            Path(name).unlink(missing_ok=True)
-        self._drop(session)
-        return {}
-
-    def _drop(self, session: Session) -> None:
-        with self._lock:
-            self.sessions = {key: one for key, one in self.sessions.items() if one is not session}
-        for staged, _ in session.parts.values():
-            staged.unlink(missing_ok=True)
+            return {"resumable_upload": {"session_token": secrets.token_urlsafe(16)}}
+        return {
+            "multipart_upload": {"session_token": self.uploads.begin(place, overwrite=overwrite)}
+        }
 
     def _url(self, request: Request, place: Place, token: str, number: int) -> str:
         key = secrets.token_urlsafe(24)
@@ -340,86 +277,5 @@ def _overwrite(request: Request) -> bool:
     return request.query.get("overwrite", "true") != "false"
 
 
-def _exists() -> ApiError:
-    return ApiError(409, "ALREADY_EXISTS", "The file being created already exists.")
-
-
 def _xml() -> dict[str, str]:
     return {"content-type": "application/xml", "content-length": str(len(EXPIRED))}
-
-
-def _require_file(place: Place) -> Place:
-    if not place.path.is_file():
-        raise ApiError(404, "NOT_FOUND", "The file being accessed is not found.")
-    return place
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise _exists() from None
-
-
-def _publish(staged: Path, path: Path, overwrite: bool) -> None:
-    """Give a whole file its name, at once, and make the folders above it."""
-    if path.is_dir():
-        raise ApiError(409, "ALREADY_EXISTS", "The path is a directory.")
-    _make(path.parent)
-    if overwrite:
-        os.replace(staged, path)
-        return
-    try:
-        os.link(staged, path)
-    except FileExistsError:
-        raise _exists() from None
-
-
-def _metadata(place: Place) -> dict[str, str]:
-    stated = place.path.stat()
-    return {
-        "content-type": "application/octet-stream",
-        "content-length": str(stated.st_size),
-        "last-modified": formatdate(int(stated.st_mtime), usegmt=True),
-    }
-
-
-def _entry(request: Request, path: Path) -> dict[str, Any] | None:
-    """Return what a listing says of a file or folder; None for one that has just gone."""
-    whole = f"/{request.params['path'].strip('/')}/{path.name}"
-    try:
-        stated = path.stat()
-    except FileNotFoundError:
-        return None
-    entry: dict[str, Any] = {"path": whole, "name": path.name, "is_directory": path.is_dir()}
-    if not path.is_dir():
-        entry |= {"file_size": stated.st_size, "last_modified": int(stated.st_mtime * 1000)}
-    return entry
-
-
-def _sent(place: Place, request: Request) -> Answer:
-    """Answer with a file, or with the range of it that is asked for."""
-    headers = _metadata(place)
-    size = int(headers["content-length"])
-    unchanged_since = request.headers.get("if-unmodified-since")
-    if unchanged_since and parsedate_to_datetime(headers["last-modified"]) > parsedate_to_datetime(
-        unchanged_since
-    ):
-        raise ApiError(412, "PRECONDITION_FAILED", "The file was changed.")
-    asked = re.fullmatch(r"bytes=(\d+)-(\d*)", request.headers.get("range", ""))
-    if not asked:
-        return Answer(headers=headers, chunks=_chunks(place.path, 0, size))
-    start, end = int(asked[1]), min(int(asked[2] or size - 1), size - 1)
-    if start > end:
-        raise ApiError(416, "INVALID_PARAMETER_VALUE", "The file has no such range.")
-    headers["content-length"] = str(end - start + 1)
-    headers["content-range"] = f"bytes {start}-{end}/{size}"
-    return Answer(status=206, headers=headers, chunks=_chunks(place.path, start, end - start + 1))
-
-
-def _chunks(path: Path, start: int, length: int) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        file.seek(start)
-        while length > 0 and (chunk := file.read(min(CHUNK, length))):
-            length -= len(chunk)
-            yield chunk

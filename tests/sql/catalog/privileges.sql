@@ -33,8 +33,9 @@ select results_eq(
             || 'registered_agents retry_batch retry_batch_tasks schema_version server_time '
             || 'submit_uploads'),
         ('upkeep', 'announcement_sent attempts_to_cost attempts_to_trace begin_bill begin_branch branch_copied '
-            || 'branch_state collect_announcements end_bill finish_branch list_clones mask_data prepare_branch record_bill '
-            || 'record_compute_usage record_traces runs_to_bill schema_version server_time sweep uploads_cleaned uploads_to_clean was_prepared'),
+            || 'branch_state collect_announcements end_bill finish_branch folder_to_clean list_clones mask_data prepare_branch '
+            || 'record_bill record_compute_usage record_traces runs_to_bill schema_version server_time sweep uploads_cleaned '
+            || 'uploads_to_clean was_prepared'),
         ('viewer', 'agent_names agent_status batch_progress cost_by cost_sources cost_summary count_matching '
             || 'customer_costs customer_status explain_task health list_attempts list_audit list_batches '
             || 'list_compute_sources list_prices list_tasks metric_series metrics monitoring quota_status '

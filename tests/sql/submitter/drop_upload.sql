@@ -1,6 +1,6 @@
 -- drop_upload: a file that was given up cannot be submitted any more.
 begin;
-select plan(11);
+select plan(14);
 select stop_clock();
 set local role forebay_submitter;
 select given($$
@@ -35,6 +35,20 @@ select throws_ok($$ select forebay.drop_upload(upload(1), 'bob') $$, 'QF306', nu
 select throws_ok($$ select forebay.drop_upload(upload(9), 'ann') $$, 'QF306', null, 'nor does one never opened');
 select throws_ok($$ select forebay.drop_upload(null, 'ann') $$, '22023', null, 'an id is given');
 select throws_ok($$ select forebay.drop_upload(upload(1), null) $$, '22023', null, 'an actor is given');
+set local role forebay_owner;
+select given($$
+    select forebay.open_upload(upload(4), 'n.pdf', 'ann');
+    update forebay.installation set home = '1'
+$$);
+set local role forebay_submitter;
+select throws_ok(
+    $$ select forebay.drop_upload(upload(4), 'ann') $$, 'QF401',
+    'this database is a copy that nobody has opened: it neither takes nor removes files', 'a copy removes no file'
+);
+set local role forebay_owner;
+select is_empty($$ select from forebay.uploads where upload_id = upload(4) and dropped_at is not null $$, 'nor drops it');
+select given($$ select forebay.open_installation() $$);
+select lives_ok($$ select forebay.drop_upload(upload(4), 'ann') $$, 'one that took over does');
 select only_callable_by('{submitter}', $$ select forebay.drop_upload(upload(1), 'ann') $$);
 select finish();
 rollback;

@@ -1,6 +1,6 @@
 -- open_upload: a file is known, under a name of ours, before its first byte; the person's name of it is data.
 begin;
-select plan(17);
+select plan(22);
 select stop_clock();
 set local role forebay_submitter;
 select is(
@@ -57,6 +57,33 @@ select throws_ok($$ select forebay.open_upload(upload(4), 'n', null) $$, '22023'
 select throws_ok($$ select forebay.open_upload(upload(4), 'n', '') $$, '22023', null, 'and not empty');
 select throws_ok(
     $$ select forebay.open_upload(upload(4), 'n', repeat('x', 201)) $$, '22023', null, 'nor over-long'
+);
+set local role forebay_owner;
+select given($$ update forebay.installation set installation_id = upload(5), home = '1' $$);
+set local role forebay_submitter;
+select throws_ok(
+    $$ select forebay.open_upload(upload(3), 'n', 'ann') $$, 'QF401',
+    'this database is a copy that nobody has opened: it neither takes nor removes files', 'a copy writes over no file'
+);
+select throws_ok($$ select forebay.open_upload(upload(4), 'n', 'ann') $$, 'QF401', null, 'nor does it store one');
+set local role forebay_owner;
+select given($$
+    select forebay.begin_branch('fix');
+    update forebay.installation set installation_id = upload(6);
+    select forebay.mask_data()
+$$);
+select throws_ok($$ select forebay.open_upload(upload(4), 'n', 'ann') $$, 'QF401', null, 'nor does a closed branch');
+select given($$ select forebay.open_installation() $$);
+select is(
+    forebay.open_upload(upload(4), 'n', 'ann'),
+    'uploads/00000000-0000-0000-0000-000000000006/00000000-0000-0000-0000-000000000004.pdf',
+    'an open branch has a folder of its own'
+);
+select given($$ update forebay.installation set installation_id = upload(7) $$);
+select is(
+    forebay.open_upload(upload(4), 'again', 'ann'),
+    'uploads/00000000-0000-0000-0000-000000000006/00000000-0000-0000-0000-000000000004.pdf',
+    'and a file stays where it was'
 );
 select only_callable_by('{submitter}', $$ select forebay.open_upload(upload(9), 'n', 'ann') $$);
 select finish();

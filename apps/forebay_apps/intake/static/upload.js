@@ -131,14 +131,21 @@ function remove(entry) {
   if (queue.includes(entry)) queue.splice(queue.indexOf(entry), 1);
   entry.request?.abort();
   if (entry.state !== "refused") {
-    fetch(`${form.dataset.uploads}/${entry.id}`, { method: "DELETE", keepalive: true }).catch(
-      () => {}, // what is never submitted is removed by its age
-    );
+    giveUp(entry.id).catch(() => {}); // what is never submitted is removed by its age
   }
   const next = entry.row.nextElementSibling ?? entry.row.previousElementSibling;
   entry.row.remove();
   (next?.querySelector("[data-remove]") ?? form.querySelector("[data-pick]")).focus();
   changed();
+}
+
+async function giveUp(id) {
+  const answer = await fetch(`${form.dataset.uploads}/${id}`, {
+    method: "DELETE",
+    headers: { Accept: "application/json" },
+    keepalive: true,
+  });
+  if (answer.status === 403) say((await answer.json()).error);
 }
 
 // ---- showing -----------------------------------------------------------------------------------
