@@ -51,7 +51,7 @@
 \set file functions/internal/_batches_done.sql \set sha256 ccf9262fabaae589ef7692aa4c591c231fb1ca613a54cc358550bc68ef1a8139 \ir install/apply.sql
 \set file functions/internal/_beyond.sql \set sha256 46d1b7a3d76af532487558fcbf9c27ab2c036794d6220af2486b2cf08b8792bf \ir install/apply.sql
 \set file functions/internal/_boosted.sql \set sha256 544383c2c7540d1d9f20c4bb31cc290f955580ee176e8d7776c72c0ecd1aafec \ir install/apply.sql
-\set file functions/internal/_branch_state.sql \set sha256 25cb64f013c902176467e4f987d404bd78c172a25f884df03f090737970e3988 \ir install/apply.sql
+\set file functions/internal/_branch_state.sql \set sha256 95aa3ef6806865f8189c866d2fe4f5dbc0da2772f2604edbe4f9c2e8136807f2 \ir install/apply.sql
 \set file functions/internal/_bucket_level.sql \set sha256 8c615f1ca60bca4b224bb54aedbdac5d03f7947d53f573e3d5e0ff15b4ffddc6 \ir install/apply.sql
 \set file functions/internal/_buckets.sql \set sha256 040c20392c96fa140dcfdf05c16de40f63e9d4a68da2dcc24d5abdae51a76927 \ir install/apply.sql
 \set file functions/internal/_call_hindrance.sql \set sha256 eab92a83467579d0c04e1b7b169a0bf8962722d2e7c7cb83da0b442cd724a076 \ir install/apply.sql
@@ -146,6 +146,7 @@
 \set file functions/internal/_histogram_times.sql \set sha256 8afd796fdb8dd33dba0f20fb57f8d4a1d6cf815aca58e0fdbbb88acb67926e45 \ir install/apply.sql
 \set file functions/internal/_hold_bill.sql \set sha256 58964fbb3e9f6e1c6ca6a39ab6b2c06d3527d7f0a7b0b3ae41c09571bdc29152 \ir install/apply.sql
 \set file functions/internal/_hold_call.sql \set sha256 9d0ffa15ada0ebc8cadc3386ec5c0d1d00c09e4d9ddefa044c27a87f981b3d93 \ir install/apply.sql
+\set file functions/internal/_how_to_open.sql \set sha256 d552b54e72c608a58bc5a7756e1cfa97f0c044b2d90df892698fde9a9b981d55 \ir install/apply.sql
 \set file functions/internal/_in_flight.sql \set sha256 04c5776c21295da8b79729439a6b934ed8f0cb479712be9a35cd58a6af006b63 \ir install/apply.sql
 \set file functions/internal/_in_unit.sql \set sha256 fc2b161e8d67c7d70d88986283a2f085de919f0e74038d3bb5b8aeac99d66c94 \ir install/apply.sql
 \set file functions/internal/_in_use.sql \set sha256 c8790fb5345e871914d116c638a4d307972084fb9bc5a1cac61f8abcf5a49908 \ir install/apply.sql
@@ -199,7 +200,7 @@
 \set file functions/internal/_lock_upload.sql \set sha256 ce64f17ca812a8d2f5649353af7560ddf59ceca63071f93611259d2fcca7f343 \ir install/apply.sql
 \set file functions/internal/_look_again_at.sql \set sha256 5522b8fb4ad3ccd769e1863ae275332b497039387ce45d8532c6acb6351d12dd \ir install/apply.sql
 \set file functions/internal/_lowered.sql \set sha256 01f4c6b016366973edb35b75bb5e0a0a00ec872b7339f3a8c35f626c88aac944 \ir install/apply.sql
-\set file functions/internal/_mask_attempts.sql \set sha256 73f95c639156e49c6612ce0e14fd6942b674940e965d92deac020dc815e004e8 \ir install/apply.sql
+\set file functions/internal/_mask_attempts.sql \set sha256 6282ac44266535acccc24ec3c307767fa3f7dd13e9ce76dc46f7d3f2fb0d4a82 \ir install/apply.sql
 \set file functions/internal/_mask_audit.sql \set sha256 fdca59c078a4d85279e356f517508d31062ad74dd64af915fec7acf999849cfa \ir install/apply.sql
 \set file functions/internal/_mask_batches.sql \set sha256 37dc9730b10db5a99b1fdb05741faf3f700b8e648fdbd3e5a6ff82701a3c6a65 \ir install/apply.sql
 \set file functions/internal/_mask_customers.sql \set sha256 97a4c6fca6c6b5cffd2af49a8eaa03d3a364baecc8db4808469ef8f8070873b2 \ir install/apply.sql
@@ -288,7 +289,8 @@
 \set file functions/internal/_require_document.sql \set sha256 1e1be6d772815bcb451b036bb527acea9687611c7d20a836a7f5fbab13b406e8 \ir install/apply.sql
 \set file functions/internal/_require_ids.sql \set sha256 fc6a992477719a7572b769f9aad019867dd8e364fa4fb12b7f5d685d6f305a01 \ir install/apply.sql
 \set file functions/internal/_require_launchers.sql \set sha256 79301b1cdf251d3b587f91f7430fa375572b46894863176e72cf67faa2d17a86 \ir install/apply.sql
-\set file functions/internal/_require_open.sql \set sha256 bea74136bbc9824c0ee85320ccd673159e5ad2bcba3855c0c54c9602c8da8246 \ir install/apply.sql
+\set file functions/internal/_require_open.sql \set sha256 974aa32279ff4c37d817bbf37d5bf4439b7d721942e800cdce9ad5b539892173 \ir install/apply.sql
+\set file functions/internal/_require_own_files.sql \set sha256 4526f38aa78406d5742e45b0c846f3926a37bbeb1936c6130197336552a275c4 \ir install/apply.sql
 \set file functions/internal/_require_owner.sql \set sha256 ca77297b933898e83c19f35b2dc64189289ecbe330128f9106f31ff9f48da48e \ir install/apply.sql
 \set file functions/internal/_require_quotas.sql \set sha256 4ea0f809aca600f71cb4d136cdb81964095270ae2c9e23fb700f2f909d9885b9 \ir install/apply.sql
 \set file functions/internal/_require_read_committed.sql \set sha256 87df65af32982ee589f05e15180b058d3e21fa44dad1f3e87ca0c0f658a02eec \ir install/apply.sql
@@ -349,6 +351,7 @@
 \set file functions/internal/_turn_cost.sql \set sha256 dd692319cfcea9e5d5c6c3a20d64b3a1a22f3add9e259c2805e8f95c8452276b \ir install/apply.sql
 \set file functions/internal/_turns.sql \set sha256 7437bc280483d1c125ebb7305793d6613c9daa44b8031a1c8d609dd31154876d \ir install/apply.sql
 \set file functions/internal/_unreadable.sql \set sha256 63d13e5e0b0c6af40217137dc8d48ebde8af864fbaf623c75c41463d457d5542 \ir install/apply.sql
+\set file functions/internal/_upload_folder.sql \set sha256 c8f16a66d32d8b2966e8086bb9bcc96ba22e05bc2c5bd6639f55c1845614196d \ir install/apply.sql
 \set file functions/internal/_upsert_rollups.sql \set sha256 d4c0f58a4ce33565e7c6e0a5e144d66ec7f8642b1045b25555aded7d496bcb4b \ir install/apply.sql
 \set file functions/internal/_usage_source.sql \set sha256 5c2d6eb0803af258ae035ffcf162f69687a40ef71544d35136dd3c2307e80a04 \ir install/apply.sql
 \set file functions/internal/_usage_sources.sql \set sha256 9b7d50e4a54503f3633484b9d644eca5d752b7c5664c0a4fe0e9a25eeab80096 \ir install/apply.sql
@@ -372,13 +375,13 @@
 \set file functions/submitter/batch_tasks.sql \set sha256 da1a8831addb978582cf6383c4d1e6a002ee6f00458f3865249e71fb74d7e508 \ir install/apply.sql
 \set file functions/submitter/batch_tasks_by_confidence.sql \set sha256 03151c8d5dcea02d624f13ea5afce0505a8d34021cace1ca61db95fcf48d7e9b \ir install/apply.sql
 \set file functions/submitter/cancel_batch.sql \set sha256 9403965db9336cfc3ce7878a1251024cd4ece3b20e8ca55f857a110b4f9eeab2 \ir install/apply.sql
-\set file functions/submitter/drop_upload.sql \set sha256 5a52aa2930916e822798232c7ba0bfbfc3aa8b97f24da5655a4db2d00a0c3f0b \ir install/apply.sql
+\set file functions/submitter/drop_upload.sql \set sha256 5317a9f98150831e5da1855cd19ead17e4a82e957de0ee447617605b64a04fbd \ir install/apply.sql
 \set file functions/submitter/enqueue.sql \set sha256 fc5460563e221c5463b40f99b1799ef202fc17d1fcbc670816f8ff84b7efac2c \ir install/apply.sql
 \set file functions/submitter/enqueue_many.sql \set sha256 09a2235334a9325884f37f2100cade240cd9123714dc1db059a2cd46ddbf6a8b \ir install/apply.sql
 \set file functions/submitter/finish_upload.sql \set sha256 7b267d6e7296e2b1d490f1a2b26f9bf51958e3ef1fe12115d1d76113d23397dd \ir install/apply.sql
 \set file functions/submitter/list_uploads.sql \set sha256 f8c251a58ab8f3997201fb291a182826aaec9dc9fed2d3f8a5f136ef48224eb7 \ir install/apply.sql
 \set file functions/submitter/open_batch.sql \set sha256 58aaa9c7c6269bb5cac1f4e49f5f1ff30bc386b598557e349bdd6ecefda918a1 \ir install/apply.sql
-\set file functions/submitter/open_upload.sql \set sha256 1e4f415c0092c7c4e011a02e960400b35ec07b73deac33a7c9499173de218fb9 \ir install/apply.sql
+\set file functions/submitter/open_upload.sql \set sha256 df236a645448691eb967285f271668148f1b3f863d488b3603b1f0e318833a3f \ir install/apply.sql
 \set file functions/submitter/own_batches.sql \set sha256 b8aa5029ddb9bb4b290594b88df97ba171ebdc2d5097de1b3c7b2c8f3d35277d \ir install/apply.sql
 \set file functions/submitter/registered_agents.sql \set sha256 a8ca12498ed405c92d6dc3f6892b32e6c021d9ce0afd2eb074cd67ef16c76d9d \ir install/apply.sql
 \set file functions/submitter/retry_batch.sql \set sha256 5547e1cc0780eb9f97d2fe28ed885bdc95f834919e53b4f016a4a0bf39829204 \ir install/apply.sql
@@ -414,7 +417,7 @@
 \set file functions/operator/annotate.sql \set sha256 f98f907e2d202c3005a97184d5633cd31b565fd978045c87bdfeb97f72a8ed7d \ir install/apply.sql
 \set file functions/operator/cancel.sql \set sha256 b19ea52fc8de6ef90dceeffed54f89665cadb96b18894ae9d5196b679f27b373 \ir install/apply.sql
 \set file functions/operator/lift_spend_cap.sql \set sha256 451f8c159489d1df59c58e7f2f9efef2008ebc7cd55e8341496d81a302be9fa8 \ir install/apply.sql
-\set file functions/operator/open_installation.sql \set sha256 3a3a12a78d694081a8c3153c496fb8bb557bb729d7cbd61130c35617eb2db233 \ir install/apply.sql
+\set file functions/operator/open_installation.sql \set sha256 397bc7409ce29ab7f0033d90169d287978c8e0270407e4c63e72baad9e0971cf \ir install/apply.sql
 \set file functions/operator/pause_agent.sql \set sha256 4ef9ad12b955f19587e0cd1109da411742ba981674e8c0ec36910cb2ca9763d8 \ir install/apply.sql
 \set file functions/operator/price_calls.sql \set sha256 db28b999d865a84307ae37cc3d36aaa8d1486bc8a73dfe5461857b7d108563c1 \ir install/apply.sql
 \set file functions/operator/register_agent.sql \set sha256 f054bb5b1db44a021fd9e73da95f49b253e0f1601447c56c0b023de6622e6640 \ir install/apply.sql
@@ -468,13 +471,16 @@
 \set file functions/upkeep/attempts_to_cost.sql \set sha256 134c3864ade519a8888ba5b70df83a99e1abcbdb5f520f5a6cb333aa61038764 \ir install/apply.sql
 \set file functions/upkeep/attempts_to_trace.sql \set sha256 4a8ee3bdb982d7b5379bfe6b03e66640d75e74d0843a37a71b5fcb5aa2b50393 \ir install/apply.sql
 \set file functions/upkeep/begin_bill.sql \set sha256 553997a614a9e76ad40f24e8a9deeb85aebb5fbbca410fd32199329b308227cd \ir install/apply.sql
-\set file functions/upkeep/begin_branch.sql \set sha256 445b566431f4d183058ef730fc73a1f032389ab068af04b5eefa5d7c4a1f628f \ir install/apply.sql
+\set file functions/upkeep/begin_branch.sql \set sha256 f60ea28de1ef24da9c4626c3deb1e131e575f2a9321a85eda1bb567f544cc51f \ir install/apply.sql
+\set file functions/upkeep/branch_copied.sql \set sha256 586d3917d59721f37f60e945500c262d52e0064944e76d85563d365277841e93 \ir install/apply.sql
 \set file functions/upkeep/branch_state.sql \set sha256 c563303ff0716d601ea51bb7ccd7a9501dd08d99653022c68498ee11e5c465e8 \ir install/apply.sql
 \set file functions/upkeep/collect_announcements.sql \set sha256 87b2de5bd6dda0ada9d159285409053201a800529b03ab170f1bfa40e621ddca \ir install/apply.sql
 \set file functions/upkeep/end_bill.sql \set sha256 f0e07a2c1b20bf7f858ff23192b42027d39199f799720106e02d537f8585bfb6 \ir install/apply.sql
+\set file functions/upkeep/finish_branch.sql \set sha256 a654219fc6a592fcd747fde9b3916670318a7826994ab41a8588782937f29c2a \ir install/apply.sql
+\set file functions/upkeep/folder_to_clean.sql \set sha256 4de09e4082e8b7f1ead6ee0865136af2d4042badff6c97b2ae92e640ef6e8735 \ir install/apply.sql
 \set file functions/upkeep/list_clones.sql \set sha256 ade22545e4e87c771594cbaaf78082e3779406cec8034ad9247085722b0828c4 \ir install/apply.sql
-\set file functions/upkeep/mask_data.sql \set sha256 c89eb57e579745c77524f0d7c429933ddf2cb24bd3a6cdfd3eb545e0274309b3 \ir install/apply.sql
-\set file functions/upkeep/prepare_branch.sql \set sha256 630644d657109e2f13e8a3bddf24666632b49414fecaab89a656a6c242ac1bf6 \ir install/apply.sql
+\set file functions/upkeep/mask_data.sql \set sha256 10d700a508befdf9aad4c957184abe4aa371da3314ab4536928cccc29a0048eb \ir install/apply.sql
+\set file functions/upkeep/prepare_branch.sql \set sha256 239d094b7b793660ffd5181aed2465000f9c9db0e70b10923f589522497c7e85 \ir install/apply.sql
 \set file functions/upkeep/record_bill.sql \set sha256 5fa450bda23fa84bf638d899bf0e57e90b53844e8f93084c93b478f68d03bdce \ir install/apply.sql
 \set file functions/upkeep/record_compute_usage.sql \set sha256 7ac3b0a85c768537bdebdaba770b50fc709fa07970933ca948386f1e45e9ad5d \ir install/apply.sql
 \set file functions/upkeep/record_traces.sql \set sha256 4f6dabd52005de9934050cb38ff810ab8ccb301151ea4f2d7803eee4760515fe \ir install/apply.sql
@@ -490,6 +496,6 @@
 \set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 fc60e28911a545d6570fe93621988f3eaea13ef18e0144ddd0c8190ccd9939dd \ir install/apply.sql
+\set file grants.sql \set sha256 57dcafafa50b5310d00ef41b0513889abd3f9fa1d9fa998c88875ba9597bf371 \ir install/apply.sql
 
 \ir install/finish.sql

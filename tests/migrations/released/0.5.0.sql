@@ -137,6 +137,7 @@
 --   new     functions/internal/_histogram_times.sql
 --   new     functions/internal/_hold_bill.sql
 --   new     functions/internal/_hold_call.sql
+--   new     functions/internal/_how_to_open.sql
 --   new     functions/internal/_in_flight.sql
 --   new     functions/internal/_in_unit.sql
 --   new     functions/internal/_in_use.sql
@@ -280,6 +281,7 @@
 --   new     functions/internal/_require_ids.sql
 --   new     functions/internal/_require_launchers.sql
 --   new     functions/internal/_require_open.sql
+--   new     functions/internal/_require_own_files.sql
 --   new     functions/internal/_require_owner.sql
 --   new     functions/internal/_require_quotas.sql
 --   new     functions/internal/_require_read_committed.sql
@@ -340,6 +342,7 @@
 --   new     functions/internal/_turn_cost.sql
 --   new     functions/internal/_turns.sql
 --   new     functions/internal/_unreadable.sql
+--   new     functions/internal/_upload_folder.sql
 --   new     functions/internal/_upsert_rollups.sql
 --   new     functions/internal/_usage_source.sql
 --   new     functions/internal/_usage_sources.sql
@@ -446,9 +449,12 @@
 --   new     functions/upkeep/attempts_to_trace.sql
 --   new     functions/upkeep/begin_bill.sql
 --   new     functions/upkeep/begin_branch.sql
+--   new     functions/upkeep/branch_copied.sql
 --   new     functions/upkeep/branch_state.sql
 --   new     functions/upkeep/collect_announcements.sql
 --   new     functions/upkeep/end_bill.sql
+--   new     functions/upkeep/finish_branch.sql
+--   new     functions/upkeep/folder_to_clean.sql
 --   new     functions/upkeep/list_clones.sql
 --   new     functions/upkeep/mask_data.sql
 --   new     functions/upkeep/prepare_branch.sql
@@ -3943,6 +3949,7 @@ create or replace function forebay._branch_state(p_installation forebay.installa
 as $function$
 -- What a database is: original; copy (nobody has begun it as a branch here); unfinished (begun, and not all masked); closed; or open.
 --
+-- What is masked is unfinished until finish_branch says that nothing tells what was there before: its mask_step is 0 so long.
 -- A copy that an operator opened without its being a branch has taken over: it is what the original was.
 declare
     v_is_begun constant boolean := p_installation.branch_name is not null
@@ -3953,6 +3960,7 @@ begin
         when not v_is_begun then 'copy'
         when p_installation.masked_at is null then 'unfinished'
         when forebay._may_dispatch() then 'open'
+        when p_installation.mask_step is not null then 'unfinished'
         else 'closed'
     end;
 end;
@@ -3961,7 +3969,7 @@ $function$;
 comment on function forebay._branch_state is
 'What a database is: original; copy (nobody has begun it as a branch here); unfinished (begun, and not all masked); closed; or open.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_branch_state.sql', 'repeatable', '25cb64f013c902176467e4f987d404bd78c172a25f884df03f090737970e3988', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_branch_state.sql', 'repeatable', '95aa3ef6806865f8189c866d2fe4f5dbc0da2772f2604edbe4f9c2e8136807f2', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7687,6 +7695,37 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_how_to_open.sql
+create or replace function forebay._how_to_open(p_installation forebay.installation)
+    returns text
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say in a sentence how a copy is opened that refuses something.
+begin
+    return case
+        when strpos(p_installation.home, ' ') > 0 and strpos(forebay._here(), ' ') = 0
+            then 'This session does not say on which branch of Lakebase it is, and so may be on a copy: connect with'
+                ' a lakebase: URL, or set forebay.branch.'
+        when forebay._branch_state(p_installation) in ('unfinished', 'closed')
+            then format(
+                'Open it with forebay branch open %s, asked of what it was made of, or with forebay.open_installation().',
+                quote_ident(p_installation.branch_name)
+            )
+        else 'An operator opens it with forebay.open_installation(p_reason => ''...'').'
+    end;
+end;
+$function$;
+
+comment on function forebay._how_to_open is 'Say in a sentence how a copy is opened that refuses something.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_how_to_open.sql', 'repeatable', 'd552b54e72c608a58bc5a7756e1cfa97f0c044b2d90df892698fde9a9b981d55', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_in_flight.sql
 create or replace function forebay._in_flight(
     p_quotas          text[],
@@ -9336,7 +9375,8 @@ create or replace function forebay._mask_attempts(p_after text, p_limit integer)
 as $function$
 -- Mask the next p_limit attempts after the id p_after with their calls, and return the last one's id; null when there are no more.
 --
--- One that holds its claim keeps the worker's name and the launch token, which it is known by: in a branch there is none.
+-- One that holds its claim keeps the worker's name, the launch token and the ids of its open calls, which it is known by: in a
+-- branch there is none.
 --
 -- Writes  forebay.task_attempts, forebay.attempt_usage, forebay.attempt_calls, forebay.masked_names
 -- Locks   the attempts, by id
@@ -9361,7 +9401,9 @@ begin
     update forebay.attempt_usage as u set call_id = 'call ' || forebay._chance()
     where u.attempt_id = any(v_ids) and u.call_id !~ '^call [0-9a-f]{12}$';
     update forebay.attempt_calls as c set call_id = 'call ' || forebay._chance()
-    where c.attempt_id = any(v_ids) and c.call_id !~ '^call [0-9a-f]{12}$' and c.is_over;
+    from forebay.task_attempts as a
+    where a.attempt_id = c.attempt_id and a.attempt_id = any(v_ids) and c.call_id !~ '^call [0-9a-f]{12}$'
+        and (c.is_over or a.finished_at is not null);
     return case when cardinality(v_ids) = p_limit then v_ids[p_limit]::text end;
 end;
 $function$;
@@ -9369,7 +9411,7 @@ $function$;
 comment on function forebay._mask_attempts is
 'Mask the next p_limit attempts after the id p_after with their calls, and return the last one''s id; null when there are no more.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_mask_attempts.sql', 'repeatable', '73f95c639156e49c6612ce0e14fd6942b674940e965d92deac020dc815e004e8', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_mask_attempts.sql', 'repeatable', '6282ac44266535acccc24ec3c307767fa3f7dd13e9ce76dc46f7d3f2fb0d4a82', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -12895,33 +12937,45 @@ as $function$
 -- Refuse to go on in a branch or a restored copy that no operator has opened.
 --
 -- Errors  QF401  this database is a copy and may not dispatch
-declare
-    v_installation forebay.installation;
 begin
-    if forebay._may_dispatch() then
-        return;
+    if not forebay._may_dispatch() then
+        raise exception 'this database is a branch or a restored copy and does not dispatch'
+            using errcode = 'QF401', detail = 'Its tasks belong to the database it was copied from.',
+                hint = forebay._how_to_open(forebay._limits());
     end if;
-    v_installation := forebay._limits();
-    raise exception 'this database is a branch or a restored copy and does not dispatch'
-        using errcode = 'QF401',
-            detail = 'Its tasks belong to the database it was copied from.',
-            hint = case
-                when strpos(v_installation.home, ' ') > 0 and strpos(forebay._here(), ' ') = 0
-                    then 'This session does not say on which branch of Lakebase it is, and so may be on a copy: connect with'
-                        ' a lakebase: URL, or set forebay.branch.'
-                when forebay._branch_state(v_installation) in ('unfinished', 'closed')
-                    then format(
-                        'Open it with forebay branch open %s, asked of what it was made of, or with forebay.open_installation().',
-                        quote_ident(v_installation.branch_name)
-                    )
-                else 'An operator opens it with forebay.open_installation(p_reason => ''...'').'
-            end;
 end;
 $function$;
 
 comment on function forebay._require_open is 'Refuse to go on in a branch or a restored copy that no operator has opened.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_require_open.sql', 'repeatable', 'bea74136bbc9824c0ee85320ccd673159e5ad2bcba3855c0c54c9602c8da8246', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_require_open.sql', 'repeatable', '974aa32279ff4c37d817bbf37d5bf4439b7d721942e800cdce9ad5b539892173', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_require_own_files.sql
+create or replace function forebay._require_own_files()
+    returns void
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Refuse to store or remove files in a copy that no operator has opened: the storage is that of what it was copied from.
+--
+-- Errors  QF401  this database is a copy that nobody has opened
+begin
+    if not forebay._may_dispatch() then
+        raise exception 'this database is a copy that nobody has opened: it neither takes nor removes files'
+            using errcode = 'QF401', hint = forebay._how_to_open(forebay._limits());
+    end if;
+end;
+$function$;
+
+comment on function forebay._require_own_files is
+'Refuse to store or remove files in a copy that no operator has opened: the storage is that of what it was copied from.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_require_own_files.sql', 'repeatable', '4526f38aa78406d5742e45b0c846f3926a37bbeb1936c6130197336552a275c4', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15047,6 +15101,30 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_upload_folder.sql
+create or replace function forebay._upload_folder()
+    returns text
+    language plpgsql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Name the folder of the storage that has this database's uploads: a branch has one of its own, as it shares the storage.
+declare
+    v_installation forebay.installation := forebay._limits();
+begin
+    return case when v_installation.is_branch then format('uploads/%s', v_installation.installation_id) else 'uploads' end;
+end;
+$function$;
+
+comment on function forebay._upload_folder is
+'Name the folder of the storage that has this database''s uploads: a branch has one of its own, as it shares the storage.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_upload_folder.sql', 'repeatable', 'c8f16a66d32d8b2966e8086bb9bcc96ba22e05bc2c5bd6639f55c1845614196d', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_upsert_rollups.sql
 create or replace function forebay._upsert_rollups(
     p_cells          forebay.task_cell[],
@@ -15753,10 +15831,12 @@ as $function$
 -- Errors     22023  an argument is null
 --            QF203  the upload was submitted
 --            QF306  p_actor has no such upload
+--            QF401  this database is a copy that nobody has opened: the file may be the original's
 -- Called by  forebay_submitter
 declare
     v_upload forebay.uploads := forebay._lock_upload(p_upload_id, p_actor);
 begin
+    perform forebay._require_own_files();
     update forebay.uploads as u
     set dropped_at = forebay._now()
     where u.upload_id = p_upload_id and u.dropped_at is null;
@@ -15766,7 +15846,7 @@ $function$;
 
 comment on function forebay.drop_upload is 'Give up a file before it is submitted, and return the name under which the storage may still have it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/drop_upload.sql', 'repeatable', '5a52aa2930916e822798232c7ba0bfbfc3aa8b97f24da5655a4db2d00a0c3f0b', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/drop_upload.sql', 'repeatable', '5317a9f98150831e5da1855cd19ead17e4a82e957de0ee447617605b64a04fbd', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16041,17 +16121,18 @@ as $function$
 -- Take note of a file that is about to be uploaded, and return the name that it has in the storage.
 --
 -- Commit before the first byte is written: from then on the clean-up knows of the file. p_name is what the person calls it;
--- it is kept whole and names nothing. The storage's folder, uploads, is known to the clean-up of intake too. The same id again
--- begins the upload anew, as long as it was not submitted.
+-- it is kept whole and names nothing. The same id again begins the upload anew, as long as it was not submitted. A branch stores
+-- its uploads apart: what it ever removes is its own.
 --
 -- Writes     forebay.uploads
 -- Locks      the upload
 -- Errors     22023  p_upload_id is null, or p_name or p_actor is null, empty or too long
 --            QF203  the upload was submitted
 --            QF306  the upload was dropped, or is somebody else's
+--            QF401  this database is a copy that nobody has opened
 -- Called by  forebay_submitter
 declare
-    v_document text := format('uploads/%s.pdf', p_upload_id);
+    v_document text := format('%s/%s.pdf', forebay._upload_folder(), p_upload_id);
     v_now      timestamptz := forebay._now();
 begin
     if p_upload_id is null then
@@ -16063,12 +16144,13 @@ begin
     if p_actor is null or char_length(p_actor) not between 1 and 200 then
         raise exception 'p_actor must have 1 to 200 characters' using errcode = '22023';
     end if;
+    perform forebay._require_own_files();
 
     insert into forebay.uploads (upload_id, owner, name, document, opened_at)
     values (p_upload_id, p_actor, p_name, v_document, v_now)
     on conflict (upload_id) do nothing;
     if not found then
-        perform forebay._lock_open_upload(p_upload_id, p_actor);
+        v_document := (forebay._lock_open_upload(p_upload_id, p_actor)).document;
         update forebay.uploads as u
         set name = p_name, opened_at = v_now, stored_at = null, bytes = null, pages = null, estimated_tokens = null
         where u.upload_id = p_upload_id;
@@ -16079,7 +16161,7 @@ $function$;
 
 comment on function forebay.open_upload is 'Take note of a file that is about to be uploaded, and return the name that it has in the storage.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/submitter/open_upload.sql', 'repeatable', '1e4f415c0092c7c4e011a02e960400b35ec07b73deac33a7c9499173de218fb9', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/submitter/open_upload.sql', 'repeatable', 'df236a645448691eb967285f271668148f1b3f863d488b3603b1f0e318833a3f', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -17771,16 +17853,18 @@ as $function$
 -- Let a branch or a restored copy dispatch in this place. It stays marked as a branch; its tasks run here as well as where they came from.
 --
 -- Writes     forebay.installation, forebay.audit_log
--- Errors     QF406  the branch is not finished: not everything in it is masked; or this is a copy that prepare_branch was called
---                   for, or of what it was called in, and the login may not act as forebay_owner, who may have it take over
+-- Errors     QF406  the branch is not finished: not everything in it is masked, or what it was before is not vacuumed; or this is a
+--                   copy that prepare_branch was called for, or of what it was called in, and the login may not act as forebay_owner, who may have it take over
 -- Called by  forebay_operator
 declare
     v_installation forebay.installation;
 begin
     select i.* into v_installation from forebay.installation as i for no key update;
-    if v_installation.branch_name is not null and v_installation.masked_at is null then
+    if v_installation.branch_name is not null
+        and (v_installation.masked_at is null or v_installation.mask_step is not null and not forebay._may_dispatch()) then
         raise exception 'the branch "%" is not finished: not everything in it is masked', v_installation.branch_name
-            using errcode = 'QF406', hint = 'Delete it and create it anew, or call forebay.mask_data() until it is complete.';
+            using errcode = 'QF406', hint = 'Delete it and create it anew, or call forebay.mask_data() until it is complete, vacuum, and call'
+                ' forebay.finish_branch().';
     end if;
     if forebay._branch_state(v_installation) = 'copy' and v_installation.prepared <> '{}'
         and not pg_has_role(session_user, 'forebay_owner', 'member') then
@@ -17795,7 +17879,7 @@ $function$;
 
 comment on function forebay.open_installation is 'Let a branch or a restored copy dispatch in this place. It stays marked as a branch; its tasks run here as well as where they came from.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/operator/open_installation.sql', 'repeatable', '3a3a12a78d694081a8c3153c496fb8bb557bb729d7cbd61130c35617eb2db233', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/operator/open_installation.sql', 'repeatable', '397bc7409ce29ab7f0033d90169d287978c8e0270407e4c63e72baad9e0971cf', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -20160,9 +20244,10 @@ create or replace function forebay.begin_branch(p_name text, p_actor text defaul
 as $function$
 -- Make a copy a branch of its own: with a new installation_id, every agent paused, and no claim on what runs elsewhere.
 --
--- Call it in a copy of what prepare_branch was called in, then mask_data until it is complete. Tasks that were running are
--- back in line; their runs go on where they came from, and nothing here will ever stop them. Dispatchers and announcements are forgotten. What is
--- enqueued here gets ids that are far from those of the original, so that traces and bills never mix.
+-- Call it in a copy of what prepare_branch was called in, then mask_data until it is complete, and finish_branch. It refuses in
+-- the original, whatever a session says of where it is, once branch_copied was called there. Tasks that were running are back
+-- in line; their runs go on where they came from, and nothing here will ever stop them. Dispatchers and announcements are
+-- forgotten. What is enqueued here gets ids that are far from those of the original, so that traces and bills never mix.
 --
 -- Returns    one row
 -- Writes     forebay.installation, forebay.agents, forebay.tasks, forebay.task_attempts, forebay.audit_log, and the
@@ -20170,7 +20255,7 @@ as $function$
 -- Locks      the installation, the agents, by name, then the tasks that run, by id, and their attempts
 -- Errors     22023  p_name is null, empty or longer than 200 characters
 --            42501  the login may not act as forebay_owner
---            QF405  this database is no copy of what prepare_branch was called in, or somebody has begun it
+--            QF405  this database is no copy of that name of what prepare_branch was called in, or somebody has begun it
 -- Called by  forebay_upkeep
 declare
     v_installation forebay.installation;
@@ -20188,6 +20273,10 @@ begin
     end if;
     if v_state <> 'copy' then
         raise exception 'this database is the branch "%" already', v_installation.branch_name using errcode = 'QF405';
+    end if;
+    if cardinality(array_positions(v_installation.prepared, p_name)) < 2 then
+        raise exception 'this database is not known to be the copy "%", and may be the original', p_name using errcode = 'QF405',
+            hint = 'Call forebay.prepare_branch in the original before the copy is made, and branch_copied there afterwards.';
     end if;
 
     update forebay.installation as i
@@ -20209,7 +20298,41 @@ $function$;
 comment on function forebay.begin_branch is
 'Make a copy a branch of its own: with a new installation_id, every agent paused, and no claim on what runs elsewhere.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/begin_branch.sql', 'repeatable', '445b566431f4d183058ef730fc73a1f032389ab068af04b5eefa5d7c4a1f628f', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/begin_branch.sql', 'repeatable', 'f60ea28de1ef24da9c4626c3deb1e131e575f2a9321a85eda1bb567f544cc51f', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/upkeep/branch_copied.sql
+create or replace function forebay.branch_copied(p_name text)
+    returns void
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say in the original that the copy is made which prepare_branch was called for: from then on begin_branch refuses here.
+--
+-- The copy still awaits to be begun, and so differs from the original, whatever its sessions say of where they are.
+--
+-- Writes     forebay.installation
+-- Errors     22023  p_name is null
+--            42501  the login may not act as forebay_owner
+-- Called by  forebay_upkeep
+begin
+    perform forebay._require_owner();
+    if p_name is null then
+        raise exception 'p_name must not be null' using errcode = '22023';
+    end if;
+    update forebay.installation as i set prepared = array_remove(i.prepared, p_name) || p_name
+    where p_name = any(i.prepared);
+end;
+$function$;
+
+comment on function forebay.branch_copied is
+'Say in the original that the copy is made which prepare_branch was called for: from then on begin_branch refuses here.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/upkeep/branch_copied.sql', 'repeatable', '586d3917d59721f37f60e945500c262d52e0064944e76d85563d365277841e93', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -20347,6 +20470,71 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/upkeep/finish_branch.sql
+create or replace function forebay.finish_branch()
+    returns forebay.branch_state
+    language plpgsql
+    volatile
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say that a branch in which everything is masked was vacuumed, so that nothing tells what was there before: it is finished.
+--
+-- Returns    one row
+-- Writes     forebay.installation
+-- Errors     42501  the login may not act as forebay_owner
+--            QF405  this database is no branch that awaits to be finished
+--            QF406  not everything in it is masked
+-- Called by  forebay_upkeep
+declare
+    v_installation forebay.installation;
+begin
+    perform forebay._require_owner();
+    select i.* into v_installation from forebay.installation as i for no key update;
+    if forebay._branch_state(v_installation) <> 'unfinished' then
+        raise exception 'this database is no unfinished branch' using errcode = 'QF405';
+    end if;
+    if v_installation.mask_step is distinct from 0 then
+        raise exception 'the branch "%" is not all masked', v_installation.branch_name
+            using errcode = 'QF406', hint = 'Call forebay.mask_data() until it is complete, and vacuum (full, analyze).';
+    end if;
+    update forebay.installation as i set mask_step = null;
+    return forebay.branch_state();
+end;
+$function$;
+
+comment on function forebay.finish_branch is
+'Say that a branch in which everything is masked was vacuumed, so that nothing tells what was there before: it is finished.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/upkeep/finish_branch.sql', 'repeatable', 'a654219fc6a592fcd747fde9b3916670318a7826994ab41a8588782937f29c2a', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/upkeep/folder_to_clean.sql
+create or replace function forebay.folder_to_clean()
+    returns text
+    language plpgsql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Name the folder in which the storage may be rid of what uploads left that died; null in a copy that nobody has opened.
+--
+-- Called by  forebay_upkeep
+begin
+    return case when forebay._may_dispatch() then forebay._upload_folder() end;
+end;
+$function$;
+
+comment on function forebay.folder_to_clean is
+'Name the folder in which the storage may be rid of what uploads left that died; null in a copy that nobody has opened.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/upkeep/folder_to_clean.sql', 'repeatable', '4de09e4082e8b7f1ead6ee0865136af2d4042badff6c97b2ae92e640ef6e8735', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/upkeep/list_clones.sql
 create or replace function forebay.list_clones(p_mark text)
     returns setof forebay.clone
@@ -20394,7 +20582,7 @@ as $function$
 -- transaction of at most p_limit rows a table, and goes on where the last one ended, whoever made it. After the last one the
 -- next call begins anew, and blanks what was written since. p_force: also in what is no branch, and in one that is open, where
 -- claims that are held keep what they need. Afterwards vacuum (full, analyze): until then the old rows lie in the tables'
--- files, and the commonest values in the planner's statistics.
+-- files, and the commonest values in the planner's statistics. A closed branch is unfinished until finish_branch says that it was done.
 --
 -- Returns    one row: the part that it got to, null when everything is masked
 -- Writes     every table with such data
@@ -20406,6 +20594,7 @@ as $function$
 declare
     v_parts        constant text[] := array['batches', 'tasks', 'attempts', 'uploads', 'audit', 'spending', 'rest'];
     v_installation forebay.installation;
+    v_state        text;
     v_step         integer;
     v_after        text;
 begin
@@ -20414,15 +20603,16 @@ begin
         raise exception 'p_force must not be null' using errcode = '22023';
     end if;
     select i.* into v_installation from forebay.installation as i for no key update;
+    v_state := forebay._branch_state(v_installation);
     if p_force then
         perform forebay._require_owner();
-    elsif forebay._branch_state(v_installation) not in ('unfinished', 'closed') then
-        raise exception 'this database is %', case forebay._branch_state(v_installation)
+    elsif v_state not in ('unfinished', 'closed') then
+        raise exception 'this database is %', case v_state
             when 'open' then 'a branch that somebody has opened' else 'no branch' end
             using errcode = 'QF405', hint = 'Masking cannot be undone. forebay.mask_data(p_force => true) does it all the same.';
     end if;
 
-    v_step := coalesce(v_installation.mask_step, 1);
+    v_step := coalesce(nullif(v_installation.mask_step, 0), 1);
     v_after := v_installation.mask_after;
     while v_step <= cardinality(v_parts) loop
         v_after := case v_parts[v_step]
@@ -20442,7 +20632,8 @@ begin
         update forebay.installation as i set mask_step = v_step, mask_after = v_after;
         return (v_parts[v_step], false)::forebay.mask_state;
     end if;
-    update forebay.installation as i set mask_step = null, mask_after = null, masked_at = forebay._now();
+    update forebay.installation as i
+    set mask_step = case when v_state in ('unfinished', 'closed') then 0 end, mask_after = null, masked_at = forebay._now();
     if not forebay._may_dispatch() then
         perform forebay._forget_statistics();
     end if;
@@ -20452,7 +20643,7 @@ $function$;
 
 comment on function forebay.mask_data is 'Blank for good the next rows of what tasks are about and whom they are for, in a branch; call it until it is complete.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/mask_data.sql', 'repeatable', 'c89eb57e579745c77524f0d7c429933ddf2cb24bd3a6cdfd3eb545e0274309b3', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/mask_data.sql', 'repeatable', '10d700a508befdf9aad4c957184abe4aa371da3314ab4536928cccc29a0048eb', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -20466,6 +20657,9 @@ create or replace function forebay.prepare_branch(p_name text, p_actor text defa
     set search_path = pg_catalog, pg_temp
 as $function$
 -- Note, before a branch is made of this database, where this one is at home: the copy then knows from its first moment that it is one.
+--
+-- A copy of that name is awaited until branch_copied is called here: begin_branch takes no other. So call that as soon as the
+-- copy is made.
 --
 -- Returns    the installation_id, which the copy has too until begin_branch
 -- Writes     forebay.installation, forebay.audit_log
@@ -20486,7 +20680,7 @@ begin
     set home = case when v_is_copy then i.home else forebay._here() end,
         opened_in = case when v_is_copy then i.opened_in end,
         opened_home = case when v_is_copy and v_is_open then forebay._here() when v_is_copy then i.opened_home end,
-        prepared = case when p_name = any(i.prepared) then i.prepared else i.prepared || p_name end;
+        prepared = array_remove(i.prepared, p_name) || array[p_name, p_name];
     perform forebay._audit('create_branch', null, null, null, p_actor, jsonb_build_object('name', p_name));
     select i.installation_id into v_id from forebay.installation as i;
     return v_id;
@@ -20496,7 +20690,7 @@ $function$;
 comment on function forebay.prepare_branch is
 'Note, before a branch is made of this database, where this one is at home: the copy then knows from its first moment that it is one.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/prepare_branch.sql', 'repeatable', '630644d657109e2f13e8a3bddf24666632b49414fecaab89a656a6c242ac1bf6', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/prepare_branch.sql', 'repeatable', '239d094b7b793660ffd5181aed2465000f9c9db0e70b10923f589522497c7e85', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -21278,9 +21472,10 @@ grant execute on function
 forebay.sweep, forebay.attempts_to_cost, forebay.record_compute_usage,
 forebay.begin_bill, forebay.runs_to_bill, forebay.record_bill, forebay.end_bill,
 forebay.attempts_to_trace, forebay.record_traces,
-forebay.uploads_to_clean, forebay.uploads_cleaned,
+forebay.uploads_to_clean, forebay.uploads_cleaned, forebay.folder_to_clean,
 forebay.collect_announcements, forebay.announcement_sent,
-forebay.prepare_branch, forebay.begin_branch, forebay.branch_state, forebay.mask_data,
+forebay.prepare_branch, forebay.branch_copied, forebay.begin_branch, forebay.branch_state, forebay.mask_data,
+forebay.finish_branch,
 forebay.list_clones, forebay.was_prepared
 to forebay_upkeep;
 
@@ -21302,7 +21497,7 @@ begin
 end;
 $types$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('grants.sql', 'repeatable', 'fc60e28911a545d6570fe93621988f3eaea13ef18e0144ddd0c8190ccd9939dd', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('grants.sql', 'repeatable', '57dcafafa50b5310d00ef41b0513889abd3f9fa1d9fa998c88875ba9597bf371', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
