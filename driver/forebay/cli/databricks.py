@@ -28,8 +28,9 @@ ADMITTED: output.Columns = {
 }
 
 OF_PEOPLE = (
-    "The workspace has to let a person in as well: grant CAN_USE on the Lakebase project and, to submit"
-    " documents, READ VOLUME and WRITE VOLUME with USE SCHEMA and USE CATALOG above the Volume."
+    "The workspace has to let a person in as well: grant CAN_USE on the Lakebase project and, to"
+    " submit documents, READ VOLUME and WRITE VOLUME, with USE SCHEMA and USE CATALOG above the"
+    " Volume."
 )
 
 

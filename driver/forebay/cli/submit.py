@@ -127,9 +127,7 @@ def enqueue(
         for copy, priority in zip(copies, priorities, strict=True)
     ]
     with conn.transaction():
-        batch_id = submitter.open_batch(
-            conn, name=name, customer=customer, owner=owner or person()
-        )
+        batch_id = submitter.open_batch(conn, name=name, customer=customer, owner=owner or person())
         rows = submitter.enqueue_many(conn, agent=agent, tasks=tasks, batch_id=batch_id)
     return batch_id, [row.task_id for row in sorted(rows, key=lambda row: row.ordinal)]
 

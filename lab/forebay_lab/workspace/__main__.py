@@ -40,7 +40,9 @@ class FolderInUseError(ForebayError):
 def serve(folder: Path, *, port: int = 0, orchestrator_port: int, env: Path | None = None) -> None:
     """Serve until interrupted, after lines for a shell that say where; it is simulated.
 
-    The file `env` is there only while what it says is true. Raises FolderInUseError, and PortTakenError.
+    The file `env` is there only while what it says is true.
+
+    Raises FolderInUseError, and PortTakenError.
     """
     folder = folder.expanduser().absolute()
     print(SIMULATED, file=sys.stderr, flush=True)
