@@ -1,6 +1,7 @@
-"""Build what the apps are deployed from: build/app, with the wheel and a requirements.txt.
+"""Build what the apps are deployed from: a folder each, with the wheel and a requirements.txt.
 
-`databricks bundle deploy` runs it. `python deploy/build.py FOLDER` builds it elsewhere.
+`databricks bundle deploy` runs it, but not before it has seen that the folders are there: run it
+once before the first one. `python deploy/build.py FOLDER` builds them elsewhere than in build/.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[1]
 EXTRAS = "apps,databricks"
+APPS = ("orchestrator", "intake")
 
 
 def build(folder: Path, *options: str) -> Path:
@@ -28,5 +30,14 @@ def build(folder: Path, *options: str) -> Path:
     return wheel
 
 
+def build_all(folder: Path, *options: str) -> None:
+    """Build a folder for each app: a bundle takes no two apps from one."""
+    first, *others = (folder / app for app in APPS)
+    build(first, *options)
+    for other in others:
+        shutil.rmtree(other, ignore_errors=True)
+        shutil.copytree(first, other)
+
+
 if __name__ == "__main__":
-    build(Path(sys.argv[1]) if len(sys.argv) > 1 else CHECKOUT / "build" / "app")
+    build_all(Path(sys.argv[1]) if len(sys.argv) > 1 else CHECKOUT / "build")

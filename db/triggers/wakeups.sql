@@ -1,4 +1,4 @@
--- The trigger of forebay.wakeups: what a transaction asked for is decided when it commits.
+-- The trigger of forebay.wakeups: what a transaction asked for is decided when it commits. 0014 makes the table anew.
 
 create or replace function forebay._wake()
     returns trigger

@@ -32,6 +32,7 @@ SECONDS = "FOREBAY_CALLBACK_SECONDS"
 AUTH = "FOREBAY_CALLBACK_AUTH"
 CLIENT_ID = "FOREBAY_CALLBACK_CLIENT_ID"
 CLIENT_SECRET = "FOREBAY_CALLBACK_CLIENT_SECRET"
+PROBE = "forebay-doctor"  # the message id of a report of no task, which tries the way
 NOT_LOGGED_IN = {302, 401}  # what a proxy answers to a bearer that it does not know
 PATIENCE = 15.0  # seconds in which a callback is tried, unless SECONDS says another number
 TRY_SECONDS = 8.0  # that one try may take: a receiver without its database needs 5 to say so

@@ -24,7 +24,7 @@ from standardwebhooks import Webhook
 
 from apps.conftest import Outage, Serve
 from apps.support.serving import Served
-from forebay.callbacks import Callbacks
+from forebay.callbacks import PROBE, Callbacks
 from forebay.calls import operator, worker
 from forebay.rows import ClaimedAttempt
 from forebay.webhooks import Receiver
@@ -575,6 +575,24 @@ def test_a_closed_copy_says_so(
     answer = post(http, event(one, result={}))
     assert answer.status_code == 403
     refused(answer)
+
+
+def test_the_doctors_probe_is_no_warning(
+    http: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A signed report of no task is logged as what it is; by anybody else it is refused."""
+    no_task = {"type": "task.usage", "data": {"task_id": 0, "attempt_id": 0, "usage": []}}
+    body = json.dumps(no_task).encode()
+    with caplog.at_level(logging.INFO):
+        for message_id in (PROBE, "another"):
+            assert post(http, body, message_id=message_id).status_code == 404
+        post(http, body, secret=UNKNOWN_SECRET, message_id=PROBE)
+    logged = [record for record in caplog.records if record.name == callbacks.__name__]
+    assert [(record.levelname, record.getMessage()) for record in logged] == [
+        ("INFO", "callback_probed"),
+        ("WARNING", "callback_refused"),
+        ("WARNING", "callback_refused"),
+    ]
 
 
 def test_what_is_refused_is_logged_without_its_content(

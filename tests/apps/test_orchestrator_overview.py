@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -19,6 +20,7 @@ from apps.support.serving import Served
 from conftest import Connect
 from forebay.calls import agent, operator, submitter, upkeep, viewer, worker
 from forebay_apps.orchestrator import overview
+from forebay_apps.orchestrator.costs import AND_MORE
 from support.daemon import until
 
 FRAGMENTS = ("figures", "series", "costs")
@@ -110,7 +112,7 @@ def _column(table: str, place: int) -> list[int]:
     """Return the numbers of a column of a table; of what is unknown nothing."""
     rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)
     cells = [re.findall(r'<td class="number"[^>]*>([^<]*)</td>', row) for row in rows]
-    said = [row[place].replace(",", "") for row in cells if row]
+    said = [row[place].replace(",", "").removesuffix(AND_MORE) for row in cells if row]
     return [int(each) for each in said if each != "unknown"]
 
 
@@ -122,14 +124,16 @@ def _costs(page: Page, name: str) -> Locator:
     return page.locator(f'.scroll[aria-label="{name}"]')
 
 
-def _done(conn: psycopg.Connection, usage: Sequence[dict[str, Any]]) -> int:
+def _done(
+    conn: psycopg.Connection, usage: Sequence[dict[str, Any]], confidence: Decimal | None = None
+) -> int:
     """Have a task of an agent completed whose only attempt tells of these calls; return it."""
     operator.register_agent(conn, agent="a")
     task = submitter.enqueue(conn, agent="a", payload={})
     (claim,) = worker.dequeue(conn, worker="w", agents=["a"])
     if usage:
         agent.report_usage(conn, attempt_id=claim.attempt_id, usage=usage)
-    agent.complete(conn, attempt_id=claim.attempt_id, result={})
+    agent.complete(conn, attempt_id=claim.attempt_id, result={}, confidence=confidence)
     return task
 
 
@@ -144,7 +148,9 @@ def test_what_is_known_in_part_is_shown_with_of_how_many_it_is_all(
     expect(_tile(page, "llm")).to_contain_text("at least; 0 of 1 attempts tell all their cost")
     expect(_tile(page, "tokens").locator(".value")).to_have_text(["40", "2", "0"])
     expect(_tile(page, "tokens")).to_contain_text("at least; 0 of 1 attempts tell their tokens")
-    expect(_costs(page, "Cost by agent")).to_contain_text("$0.2500")
+    cells = _costs(page, "Cost by agent").locator("tbody td")
+    used = [f"{said}{AND_MORE}" for said in ("40", "2", "0", "$0.2500")]
+    expect(cells).to_have_text(["1", *used, "0 of 1", "unknown", "0 of 1"])
     page.goto(f"{orchestrator.url}/?by=task")
     expect(_costs(page, "Cost by task")).to_contain_text("$0.2500")
 
@@ -163,13 +169,13 @@ def test_what_nobody_told_is_unknown_and_what_has_not_begun_is_nothing(
     expect(_tile(page, "llm").locator(".value")).to_have_text("unknown")
     expect(_tile(page, "llm")).not_to_contain_text("at least")
     cells = _costs(page, "Cost by agent").locator("tbody td")
-    expect(cells).to_have_text(["1", *["unknown"] * 5, "0 of 1"])
+    expect(cells).to_have_text(["1", *["unknown"] * 4, "0 of 1", "unknown", "0 of 1"])
     operator.register_agent(conn, agent="b")
     submitter.enqueue(conn, agent="b", payload={})
     worker.dequeue(conn, worker="w", agents=["b"])
     page.goto(f"{orchestrator.url}/?agent=b")
     cells = _costs(page, "Cost by agent").locator("tbody td")
-    expect(cells).to_have_text(["1", *["–"] * 5, "0"])
+    expect(cells).to_have_text(["1", *["–"] * 4, "0", "–", "0"])
     expect(_tile(page, "tokens").locator(".value")).to_have_text(["unknown"] * 3)
     expect(_tile(page, "llm").locator(".value")).to_have_text("unknown")
 
@@ -198,6 +204,60 @@ def test_compute_cost_says_who_told_it_and_whether_it_may_change(
     upkeep.record_compute_usage(conn, rows=[])
     page.reload()
     expect(tile).to_contain_text("from cloud bill and local (run time × rate)")
+
+
+def test_compute_that_is_known_in_part_is_marked_in_lists_too(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """A bill that came before the last attempts is no sum of all, whatever their calls tell."""
+    conn = connect("all")
+    known = {"call_id": "1", "input_tokens": 40, "output_tokens": 2, "cost_usd": "0.25"}
+    task = _done(conn, [known])
+    attempt = viewer.task_detail(conn, task_id=task).attempts[0]["attempt_id"]
+    record = {"record_id": "1", "attempt_id": attempt, "usd": "2"}
+    upkeep.record_compute_usage(conn, rows=[record], source="cloud bill")
+    page = visit(orchestrator, "/", "vic")
+    cells = _costs(page, "Cost by agent").locator("tbody td")
+    known_cells = ["40", "2", "0", "$0.2500"]
+    expect(cells).to_have_text(["1", *known_cells, "all 1", "$2.00", "all 1"])
+    expect(page.get_by_text("+ means")).to_have_count(0)
+    _done(conn, [known])
+    page.reload()
+    twice = ["80", "4", "0", "$0.5000"]
+    expect(cells).to_have_text(["2", *twice, "all 2", f"$2.00{AND_MORE}", "1 of 2"])
+    expect(page.get_by_text("+ means: and what is not known.")).to_be_visible()
+    expect(_tile(page, "compute")).to_contain_text("at least; 1 of 2 attempts costed")
+
+
+def test_a_tasks_compute_is_marked_where_an_attempt_of_it_is_not_costed(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """One attempt on the bill is not the task's cost while another is unknown."""
+    conn = connect("all")
+    operator.register_agent(conn, agent="a")
+    task = submitter.enqueue(conn, agent="a", payload={})
+    (first,) = worker.dequeue(conn, worker="w", agents=["a"])
+    agent.fail(conn, attempt_id=first.attempt_id, error={"kind": "x"}, retry_after=timedelta())
+    (second,) = worker.dequeue(conn, worker="w", agents=["a"])
+    agent.complete(conn, attempt_id=second.attempt_id, result={})
+    for number, claim in enumerate((first, second)):
+        record = {"record_id": str(number), "attempt_id": claim.attempt_id, "usd": "2"}
+        upkeep.record_compute_usage(conn, rows=[record], source="cloud bill")
+        page = visit(orchestrator, f"/tasks/{task}", "vic")
+        said = page.locator("dl.facts div", has_text="compute cost").locator("dd")
+        expect(said).to_have_text(["$2.00 and what is not known", "$4.00"][number])
+        page.context.close()
+
+
+def test_an_axis_of_a_few_tasks_repeats_no_number(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """Ticks are at whole numbers, however few there are."""
+    _done(connect("all"), [], confidence=Decimal("0.9"))
+    page = visit(orchestrator, "/", "vic")
+    plot = page.locator('.plot[id*="confidence"]').first
+    expect(plot.locator(".ytick text").first).to_be_visible()
+    assert plot.locator(".ytick text").all_text_contents() == ["0", "1"]
 
 
 def test_the_figures_are_asked_for_once_a_refresh(

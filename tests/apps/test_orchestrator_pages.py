@@ -347,6 +347,7 @@ def test_of_two_sources_of_calls_it_says_which_counts(
     page.reload()
     shown = page.locator(f"#attempt-{attempt}")
     expect(shown).to_contain_text("those that the trace told")
+    expect(shown.locator("summary")).to_have_text("9 calls, told by two sources")
     rows = shown.locator("tbody tr")
     of_trace = rows.filter(has_text="trace")
     expect(of_trace.filter(has_text="counts")).to_have_count(9)

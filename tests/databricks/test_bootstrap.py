@@ -149,7 +149,9 @@ def test_who_is_not_there_is_said(
 def test_who_may_not_look_people_up_is_believed(here: Deployed, cli: Cli) -> None:
     """A principal of the right form is let in, where the workspace does not tell of it."""
     here.workspace.faults.add(Fault("status", on="scim", status=403, code="PERMISSION_DENIED"))
-    (done,) = cli("databricks", "bootstrap", "--person", PERSON, "--json").json
+    answer = cli("databricks", "bootstrap", "--person", PERSON, "--json")
+    (done,) = answer.json
+    assert "grant CAN_USE on the Lakebase project" in answer.err
     assert (done["principal"], done["is_new"]) == (PERSON, True)
 
 

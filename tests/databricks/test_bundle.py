@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import re
+import shutil
 import tomllib
 from collections.abc import Callable, Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -249,7 +250,7 @@ def test_the_job_is_given_what_its_extras_bring(resources: Tree) -> None:
     )
     (environment,) = resources["jobs"]["agent"]["environments"]
     wheel, *packages = environment["spec"]["dependencies"]
-    assert wheel == "../build/app/*.whl"
+    assert wheel == "../build/orchestrator/*.whl"
     assert packages == list(wanted)
 
 
@@ -292,7 +293,7 @@ def test_prod_cannot_be_destroyed_by_mistake() -> None:
     assert prod["postgres_branches"]["production"]["is_protected"] is True
 
 
-def test_what_is_synced_is_what_was_built(
+def test_what_is_built_is_what_an_app_takes(
     wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The folder has the wheel and what installs it, no file above the 10 MB that apps take."""
@@ -304,10 +305,40 @@ def test_what_is_synced_is_what_was_built(
     monkeypatch.setattr(build, "find_spec", lambda name: None)
     with pytest.raises(SystemExit, match="pip install build"):
         build.build(tmp_path / "app")
-    sync = files()["databricks.yml"]["sync"]
-    assert sync == {"paths": ["build/app"], "include": ["build/app/*"]}
-    for app in joined("dev")["resources"]["apps"].values():
-        assert app["source_code_path"] == "../build/app"
+
+
+def test_each_app_has_a_folder_of_its_own(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The CLI refuses two apps of one source_code_path; each folder has all that one needs."""
+    build = build_module()
+
+    def build_one(folder: Path) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(wheel.parent, folder)
+
+    monkeypatch.setattr(build, "build", build_one)
+    for _ in range(2):  # the second time over what the first one left
+        build.build_all(tmp_path)
+    whole = joined("dev")
+    apps = whole["resources"]["apps"]
+    assert set(build.APPS) == apps.keys()
+    for key, app in apps.items():
+        assert app["source_code_path"] == f"../build/{key}"
+        assert {path.name for path in (tmp_path / key).iterdir()} == {
+            path.name for path in wheel.parent.iterdir()
+        }
+    folders = [f"build/{app}" for app in build.APPS]
+    assert whole["sync"] == {"paths": folders, "include": [f"{each}/*" for each in folders]}
+    (artifact,) = whole["artifacts"].values()
+    assert artifact["files"] == [{"source": f"{folders[0]}/*.whl"}]
+
+
+def test_the_apps_know_who_may_do_what(resources: Tree) -> None:
+    """Each kind of people is a variable of the bundle: what is set by hand a deploy takes away."""
+    given = {(key, one["name"]) for key, one in env_of(resources)}
+    kinds = ("FOREBAY_ADMINS", "FOREBAY_OPERATORS", "FOREBAY_VIEWERS")
+    assert given >= {(app, kind) for app in resources["apps"] for kind in kinds}
 
 
 def test_the_stand_in_grants_what_the_bundle_declares() -> None:

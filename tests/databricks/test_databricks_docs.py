@@ -98,3 +98,19 @@ def test_the_names_are_those_of_the_bundle() -> None:
     named += [resources["secret_scopes"]["forebay"]["name"], resources["jobs"]["agent"]["name"]]
     for name in named:
         assert f"`{name}`" in PAGE
+
+
+def test_the_variables_are_those_of_the_bundle() -> None:
+    """The page's table has each variable that a deploy can be given, and no other."""
+    from databricks.support_bundle import joined
+
+    table = PAGE.split("| `BUNDLE_VAR_...` |")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", "".join(rows))) == joined()["variables"].keys()
+
+
+def test_the_folders_are_built_before_they_are_looked_for() -> None:
+    """The CLI refuses a bundle whose apps' folders are not there, and builds them only later."""
+    shown = "".join(blocks("console"))
+    build = shown.index("python deploy/build.py")
+    assert build < shown.index("databricks bundle validate") < shown.index("bundle deploy -t dev")

@@ -611,6 +611,17 @@ def test_what_is_not_set_is_said(here: Deployed, monkeypatch: pytest.MonkeyPatch
     assert off == {"warehouse", "serving endpoint", "experiment", "callback"}
 
 
+def test_a_person_is_told_where_settings_can_be_lent_from(
+    here: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell without the job's settings says nothing of the job: it may be named."""
+    settings = {**here.login(AGENT), "FOREBAY_DATABASE_URL": here.url}
+    become(monkeypatch, settings)
+    said = {(finding.check, finding.state): finding.said for finding in examine("person", settings)}
+    for thing in (("documents", "missing"), ("serving endpoint", "off")):
+        assert said[thing].endswith("or name the job with --job")
+
+
 def test_what_was_found_in_time_is_said_beside_what_is_late(
     here: Deployed, look: Callable[..., list[Finding]]
 ) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,10 +13,12 @@ import pytest
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.errors import InternalError, Unauthenticated
 
+from forebay.embedded import Server
 from forebay_lab.loopback import PortTakenError
 from forebay_lab.workspace import Fault, Principal, Workspace
 from forebay_lab.workspace.__main__ import _alone_in
 from support.cli import Cli
+from support.daemon import until
 
 ME = "/api/2.0/preview/scim/v2/Me"
 Client = Callable[..., WorkspaceClient]
@@ -53,6 +59,29 @@ def test_a_port_that_is_taken_is_said(workspace: Workspace) -> None:
 
 def test_no_port_beyond_the_last(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert Cli(capsys)("workspace-server", "--folder", tmp_path, "--port", "99999").code == 2
+
+
+@pytest.mark.timeout(120)
+def test_its_file_for_shells_is_there_while_it_is_true(tmp_path: Path) -> None:
+    """What was left behind goes at the start, and what it wrote goes with it."""
+    folder, env = Path(tempfile.mkdtemp(prefix="forebay-tests-")), tmp_path / "workspace.env"
+    folder.chmod(0o755)
+    env.write_text("export DATABRICKS_HOST=http://127.0.0.1:1\n")
+    command = [sys.executable, "-m", "forebay.cli", "workspace-server"]
+    running = subprocess.Popen([*command, "--folder", folder, "--env", env])
+    try:
+        until(lambda: not env.exists(), seconds=60)
+        until(env.exists, seconds=60)
+        assert f"FOREBAY_HOME={folder}" in env.read_text()
+        assert ":1\n" not in env.read_text()
+        running.terminate()
+        assert running.wait(60) == 0
+        assert not env.exists()
+    finally:
+        running.kill()
+        running.wait()
+        Server(folder / "pg").stop()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_a_folder_has_one_stand_in(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

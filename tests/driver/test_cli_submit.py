@@ -13,6 +13,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
 from forebay.calls import operator, reader
+from forebay.cli.database import person
 from forebay_agents.models import estimate_tokens
 from support.cli import Cli
 
@@ -52,6 +53,17 @@ def pdf(path: Path, content: bytes = PDF) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
     return path
+
+
+def test_a_batch_is_whose_it_is_said_to_be(
+    cli: Cli, conn: psycopg.Connection, tmp_path: Path
+) -> None:
+    """In intake a person has another name than at this computer."""
+    name = pdf(tmp_path / "a.pdf")
+    assert cli("submit", name, "--owner", "ada@example.com").code == 0
+    assert cli("submit", name).code == 0
+    owners = conn.execute("select owner from forebay.list_batches() order by batch_id").fetchall()
+    assert owners == [("ada@example.com",), (person(),)]
 
 
 def test_files_become_one_batch(

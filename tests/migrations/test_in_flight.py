@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from forebay import schema
 from migrations.conftest import NewDatabase, Psql
@@ -98,3 +99,27 @@ def test_an_upgrade_from_0_2_0_adds_up_what_was_there(
         conn.execute("select forebay.complete(%s, '{}')", [third])
         after = (2, 0, 2, 3, 3, 3, *before[6:])
         assert conn.execute(seen).fetchone() == after
+
+
+@pytest.mark.parametrize("lost", ["", "drop table forebay.wakeups"], ids=["there", "lost"])
+def test_an_upgrade_from_0_4_0_keeps_wakeups_in_a_logged_table(
+    new_database: NewDatabase, psql: Psql, lost: str
+) -> None:
+    """Also where Lakebase lost the one that was not logged: tasks are enqueued, and notified of."""
+    dsn = new_database()
+    done = psql(dsn, RELEASED / "0.4.0.sql")
+    assert done.returncode == 0, done.stderr
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("set role forebay_owner")
+        conn.execute(lost.encode())
+    schema.upgrade(dsn)
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("set role forebay_owner")
+        unlogged = """
+            select relname from pg_class
+            where relnamespace = 'forebay'::regnamespace and relpersistence <> 'p'
+        """
+        assert conn.execute(unlogged).fetchall() == []
+        conn.execute("listen forebay_work")
+        conn.execute("select forebay.register_agent('a'), forebay.enqueue('a', '1')")
+        assert next(conn.notifies(timeout=10), None)

@@ -21,9 +21,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
-from forebay.callbacks import SECRETS
+from forebay.callbacks import PROBE, SECRETS
 from forebay.calls import agent as calls
-from forebay.errors import ForebayError
+from forebay.errors import ForebayError, UnknownAttemptError
 from forebay.logs import EventLog
 from forebay.webhooks import read_secrets
 from forebay_apps.web.errors import CLASHES, Refusal, problem
@@ -147,14 +147,16 @@ def _refusal(error: Exception) -> Refusal:
 
 
 def _refused(request: Request, refusal: Refusal, reason: str) -> JSONResponse:
-    """Answer with the reason, and log that without a word of the payload."""
+    """Answer with the reason, and log that without a word of the payload; a probe is no warning."""
+    message = request.headers.get("webhook-id", "")[:LONGEST_ID]
     said: dict[str, Any] = {
         "status": refusal.status,
         "reason": reason,
-        "message": request.headers.get("webhook-id", "")[:LONGEST_ID],
+        "message": message,
         "sender": request.client and request.client.host,
     }
+    is_probe = message == PROBE and reason == UnknownAttemptError.__name__
     level: Callable[..., None] = log.error if refusal.status >= 500 else log.warning
-    level("callback_refused", **said)
+    (log.info if is_probe else level)("callback_probed" if is_probe else "callback_refused", **said)
     headers = {"Retry-After": str(RETRY_AFTER)} if refusal.status == 503 else {}
     return JSONResponse({"error": str(refusal)}, refusal.status, headers)

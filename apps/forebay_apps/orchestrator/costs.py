@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
@@ -23,16 +24,21 @@ DIMENSIONS = ("agent", "customer", "model", "batch", "day", "try", "task")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the cost table; an amount is None where nothing is known of it: it is `missing`."""
+    """A line of the cost table, in words: of tokens input, output and cached."""
 
     row: CostLine
     name: str
     url: str | None
-    tokens: tuple[int | None, int | None, int | None]
-    llm_usd: Decimal | None
-    compute_usd: Decimal | None
-    coverage: str
-    missing: str
+    tokens: list[str]
+    llm: str
+    llm_coverage: str
+    compute: str
+    compute_coverage: str
+
+    @property
+    def is_partial(self) -> bool:
+        """Tell whether of some sum a part is not known."""
+        return any(AND_MORE in said for said in (*self.tokens, self.llm, self.compute))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +66,31 @@ class Begun:
 
 def line(by: str, row: CostLine, filters: Filters) -> Line:
     """Return a line; what has a page, or is a filter, has an address."""
-    begun = Begun(row.ended_attempts, is_going_on=True)  # a line does not say: it may be
+    ended = row.ended_attempts
+    begun = Begun(ended, is_going_on=True)  # a line does not say: it may be
+    llm = begun.known(row.llm_usd, row.priced_attempts)
+    compute = row.compute_usd if row.costed_attempts else None
     return Line(
         row=row,
         name=_name(by, row.key),
         url=_url(by, row.key, filters),
-        tokens=begun.tokens(row),
-        llm_usd=begun.known(row.llm_usd, row.priced_attempts),
-        compute_usd=row.compute_usd if row.costed_attempts else None,
-        coverage=coverage(row.priced_attempts, row.ended_attempts, ""),
-        missing=formats.UNKNOWN if row.ended_attempts else NOTHING,
+        tokens=[
+            _sum(used, formats.number, row.measured_attempts, ended) for used in begun.tokens(row)
+        ],
+        llm=_sum(llm, formats.usd, row.priced_attempts, ended),
+        llm_coverage=coverage(row.priced_attempts, ended, ""),
+        compute=_sum(compute, formats.usd, row.costed_attempts, ended),
+        compute_coverage=coverage(row.costed_attempts, ended, ""),
     )
+
+
+def _sum(
+    total: Amount | None, words: Callable[[Amount | None], str], known: int, ended: int
+) -> str:
+    """Return a sum of a list; + where some attempts do not tell all of theirs."""
+    if total is None:
+        return formats.UNKNOWN if ended else NOTHING
+    return f"{words(total)}{AND_MORE if known < ended else ''}"
 
 
 def _name(by: str, key: str | None) -> str:

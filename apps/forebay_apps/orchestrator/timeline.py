@@ -24,6 +24,7 @@ class Span:
 
     attempt: Document
     usage: list[Document]
+    calls: int
     has_two_sources: bool
     x: float
     width: float
@@ -50,11 +51,14 @@ def spans(detail: TaskDetail, now: datetime, links: Links, job_id: int | None) -
         width = max(LEAST_WIDTH, 1000 * (((finished or now) - started) / whole))
         lease = moment(attempt["lease_expires_at"])
         usage = [call for call in detail.usage if call["attempt_id"] == attempt["attempt_id"]]
+        has_two_sources = len({call["source"] for call in usage}) > 1
+        counted = [call for call in usage if call["source"] == attempt["usage_source"]]
         found.append(
             Span(
                 attempt=attempt,
                 usage=usage,
-                has_two_sources=len({call["source"] for call in usage}) > 1,
+                calls=len(counted if has_two_sources else usage),
+                has_two_sources=has_two_sources,
                 x=min(1000 - LEAST_WIDTH, 1000 * ((started - detail.created_at) / whole)),
                 width=width,
                 started_at=started,

@@ -27,6 +27,12 @@ ADMITTED: output.Columns = {
     "roles granted now": lambda one: ", ".join(one.granted) or "none: it has them",
 }
 
+OF_PEOPLE = (
+    "The workspace has to let a person in as well: grant CAN_USE on the Lakebase project and, to"
+    " submit documents, READ VOLUME and WRITE VOLUME, with USE SCHEMA and USE CATALOG above the"
+    " Volume."
+)
+
 
 @app.command()
 def bootstrap(
@@ -66,6 +72,8 @@ def bootstrap(
         raise Refused("Nobody is named: pass --orchestrator, --intake, --job, --person or --me.")
     admitted = admit(Database(find_dsn(dsn), application_name="forebay cli"), named)
     output.print_rows(admitted, ADMITTED, as_json)
+    if person:
+        output.note(OF_PEOPLE)
 
 
 def _principals(

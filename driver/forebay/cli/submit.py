@@ -39,6 +39,13 @@ def submit(
         str | None,
         typer.Option(metavar="NAME", show_default="the first file", help="The batch's name."),
     ] = None,
+    owner: Annotated[
+        str | None,
+        typer.Option(
+            help="Whose batch it is in intake, by the name of its login there.",
+            show_default="the login name here",
+        ),
+    ] = None,
     dsn: Dsn = None,
     as_json: Json = False,
 ) -> None:
@@ -70,6 +77,7 @@ def submit(
             [priority] * len(copies),
             name=batch or _name_of(copies),
             customer=customer,
+            owner=owner,
         )
     for each in looks:
         if each.problem:
@@ -102,6 +110,7 @@ def enqueue(
     *,
     name: str,
     customer: str | None = None,
+    owner: str | None = None,
 ) -> tuple[int, list[int]]:
     """Open a batch and enqueue one task a copy, in one transaction.
 
@@ -118,7 +127,7 @@ def enqueue(
         for copy, priority in zip(copies, priorities, strict=True)
     ]
     with conn.transaction():
-        batch_id = submitter.open_batch(conn, name=name, customer=customer, owner=person())
+        batch_id = submitter.open_batch(conn, name=name, customer=customer, owner=owner or person())
         rows = submitter.enqueue_many(conn, agent=agent, tasks=tasks, batch_id=batch_id)
     return batch_id, [row.task_id for row in sorted(rows, key=lambda row: row.ordinal)]
 

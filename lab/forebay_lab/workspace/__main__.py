@@ -40,6 +40,8 @@ class FolderInUseError(ForebayError):
 def serve(folder: Path, *, port: int = 0, orchestrator_port: int, env: Path | None = None) -> None:
     """Serve until interrupted, after lines for a shell that say where; it is simulated.
 
+    The file `env` is there only while what it says is true.
+
     Raises FolderInUseError, and PortTakenError.
     """
     folder = folder.expanduser().absolute()
@@ -50,6 +52,7 @@ def serve(folder: Path, *, port: int = 0, orchestrator_port: int, env: Path | No
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
         server = Server(folder / "pg")
+        _forget(env)
         try:
             upstreams = {ORCHESTRATOR_APP: f"http://127.0.0.1:{orchestrator_port}"}
             with deployed(
@@ -58,6 +61,7 @@ def serve(folder: Path, *, port: int = 0, orchestrator_port: int, env: Path | No
                 _tell(variables(here, folder), env)
                 stop.wait()
         finally:
+            _forget(env)
             server.stop()
 
 
@@ -91,6 +95,12 @@ def _alone_in(folder: Path) -> Iterator[None]:
                 " --folder."
             ) from error
         yield
+
+
+def _forget(file: Path | None) -> None:
+    """Remove what an earlier start wrote: no shell is to read the ports of that one."""
+    if file is not None:
+        file.unlink(missing_ok=True)
 
 
 def _tell(said: Mapping[str, str], file: Path | None) -> None:

@@ -40,6 +40,12 @@ function scale(figure) {
   return most > 3 * 3600 ? [3600, " h"] : most > 180 ? [60, " m"] : [1, " s"];
 }
 
+// The axis of a few tasks has a tick at each number: plotly would write one of 0.5 as 1.
+function countAxis(figure) {
+  const sums = figure.x.map((_, place) => figure.series.reduce((sum, each) => sum + each.values[place], 0));
+  return figure.unit === "tasks" && Math.max(...sums) < 5 ? { tick0: 0, dtick: 1 } : {};
+}
+
 function trace(figure, series) {
   const shared = {
     x: figure.x,
@@ -79,7 +85,7 @@ function layout(figure) {
     hovermode: figure.kind === "dots" ? "closest" : "x unified",
     hoverlabel: { bgcolor: colour("--surface"), bordercolor: colour("--line"), font: { color: colour("--text") } },
     xaxis: { ...axis, type: figure.kind === "histogram" ? "linear" : "date", showgrid: false, fixedrange: true, tickangle: 0, nticks: most, ...(figure.widths && timeAxis(figure, most)) },
-    yaxis: { ...axis, rangemode: "tozero", ticksuffix: suffix, ...UNITS[figure.unit], fixedrange: true },
+    yaxis: { ...axis, rangemode: "tozero", ticksuffix: suffix, ...UNITS[figure.unit], ...countAxis(figure), fixedrange: true },
   };
 }
 

@@ -64,7 +64,7 @@ def callback(case: Case) -> Iterator[Finding]:
     body = jsonb.dump_safe("event", event)
     try:
         headers = _bearer(case, settings)
-        receiver.post("forebay-doctor", body, seconds=CALLBACK_SECONDS, headers=headers)
+        receiver.post(callbacks.PROBE, body, seconds=CALLBACK_SECONDS, headers=headers)
     except NoBearer as error:
         yield missing("callback", words(error))
         return

@@ -40,9 +40,15 @@ def documents(case: Case) -> Iterator[Finding]:
     """Write a probe into each storage root, read it back, and remove it."""
     named = case.setting(storage.ROOTS)
     if not named:
-        yield missing("documents", f"{storage.ROOTS} is not set: set it to the Volume's path")
+        said = f"{storage.ROOTS} is not set: set it to the Volume's path{_or_lent(case)}"
+        yield missing("documents", said)
     for root in filter(None, named.split(":")):
         yield _probed(root, case.settings)
+
+
+def _or_lent(case: Case) -> str:
+    """Return how a person's shell is lent what the job's task sets, where no job is named."""
+    return ", or name the job with --job" if case.part == "person" and not case.jobs else ""
 
 
 def warehouse(case: Case) -> Iterator[Finding]:
@@ -70,7 +76,8 @@ def endpoints(case: Case) -> Iterator[Finding]:
     """See each serving endpoint that reads documents."""
     for name_of, without in WITHOUT.items():
         if not case.setting(name_of):
-            yield off("serving endpoint", f"{name_of} is not set: {without}")
+            said = f"{name_of} is not set here: {without}{_or_lent(case)}"
+            yield off("serving endpoint", said)
     for name_of, name in served(case):
         check = f"serving endpoint {name}"
         try:
