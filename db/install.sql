@@ -21,6 +21,7 @@
 \set file migrations/0011_read_bills.sql \set sha256 c75092c85d29e4acb7d93461c98bd0ae5f9a3de66650402897c865d76f5eb906 \ir install/apply.sql
 \set file migrations/0012_make_branches.sql \set sha256 c2ff9c644c4e2785ed145608bcb091efee52c7ac34c389a760119b40be4e4417 \ir install/apply.sql
 \set file migrations/0013_bill_by_place.sql \set sha256 33e50a1dde9c40bc072b9a0dbbd1224aff1d6c1cc3ce96b8333f3edcfd9312f3 \ir install/apply.sql
+\set file migrations/0014_log_wakeups.sql \set sha256 88e5b380c52ab45b1df45b6fce2cdcc13cca1fa8d141d11d69221f7906330ad1 \ir install/apply.sql
 
 -- functions/internal
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
@@ -493,7 +494,7 @@
 \set file triggers/agents.sql \set sha256 f3e88d9f6e055f86fa97342ee967bb70c2be612210f072a77ac7aa25bbb18c91 \ir install/apply.sql
 \set file triggers/task_attempts.sql \set sha256 95f03dee6cb2db4b253c727a65c932a744d538568741a93deab4fdd794f396ec \ir install/apply.sql
 \set file triggers/tasks.sql \set sha256 fe2e21dd716cc9585dc8ce9757205b86832427a638cf451a212f654dc300adc2 \ir install/apply.sql
-\set file triggers/wakeups.sql \set sha256 f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07 \ir install/apply.sql
+\set file triggers/wakeups.sql \set sha256 f6343448926769fb6d4d3d07870ed02d81c6356ac70c58bbd72baab190bcfd0d \ir install/apply.sql
 
 -- grants.sql
 \set file grants.sql \set sha256 57dcafafa50b5310d00ef41b0513889abd3f9fa1d9fa998c88875ba9597bf371 \ir install/apply.sql

@@ -14,6 +14,7 @@
 --   new     migrations/0011_read_bills.sql
 --   new     migrations/0012_make_branches.sql
 --   new     migrations/0013_bill_by_place.sql
+--   new     migrations/0014_log_wakeups.sql
 --   new     functions/internal/_act.sql
 --   new     functions/internal/_add_compute.sql
 --   new     functions/internal/_add_to_rollups.sql
@@ -2702,6 +2703,41 @@ end;
 $verify$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('migrations/0013_bill_by_place.sql', 'versioned', '33e50a1dde9c40bc072b9a0dbbd1224aff1d6c1cc3ce96b8333f3edcfd9312f3', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new migrations/0014_log_wakeups.sql
+-- Wake-ups in a logged table: Lakebase keeps no other when its compute starts anew, and then nothing can be enqueued.
+--
+-- requires  0013_bill_by_place
+-- locks     wakeups, for a moment
+-- rewrites  wakeups, which is empty
+-- breaks    nothing
+-- revert    revert/0014_log_wakeups.sql
+
+-- squawk-ignore-file ban-drop-table
+-- What is dropped is empty, and may be gone already. Its trigger comes back in the same transaction.
+
+drop table if exists forebay.wakeups;
+
+create table forebay.wakeups (
+    wakeup_id bigint generated always as identity,
+    is_work   boolean not null,
+    constraint wakeups_pkey primary key (wakeup_id)
+);
+comment on table forebay.wakeups is
+'Empty but inside open transactions: one row asks for notifications when its transaction commits. See triggers/wakeups.sql.';
+
+do $verify$
+begin
+    if (select c.relpersistence from pg_catalog.pg_class as c where c.oid = 'forebay.wakeups'::regclass) <> 'p' then
+        raise exception 'expected forebay.wakeups to be logged';
+    end if;
+end;
+$verify$;
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('migrations/0014_log_wakeups.sql', 'versioned', '88e5b380c52ab45b1df45b6fce2cdcc13cca1fa8d141d11d69221f7906330ad1', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -21374,7 +21410,7 @@ set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
 \echo new triggers/wakeups.sql
--- The trigger of forebay.wakeups: what a transaction asked for is decided when it commits.
+-- The trigger of forebay.wakeups: what a transaction asked for is decided when it commits. 0014 makes the table anew.
 
 create or replace function forebay._wake()
     returns trigger
@@ -21406,7 +21442,7 @@ deferrable initially deferred
 for each row
 execute function forebay._wake();
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('triggers/wakeups.sql', 'repeatable', 'f495c2bbeff83254abb6d26cc01c37947b57dc126579b6ed19a421e17c03bf07', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('triggers/wakeups.sql', 'repeatable', 'f6343448926769fb6d4d3d07870ed02d81c6356ac70c58bbd72baab190bcfd0d', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
