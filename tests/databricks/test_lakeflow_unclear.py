@@ -112,9 +112,11 @@ def test_a_launch_that_is_refused_at_once_has_no_run(
     task_id = enqueue(db)
     with running(daemon_dsn, tmp_path, external=(launcher,)):
         ended = until(
-            lambda: attempts(db, task_id)
-            and attempts(db, task_id)[0]["finished_at"]
-            and attempts(db, task_id)[0],
+            lambda: (
+                attempts(db, task_id)
+                and attempts(db, task_id)[0]["finished_at"]
+                and attempts(db, task_id)[0]
+            ),
             30,
         )
     assert (ended["is_stop_pending"], ended["compute_usd"]) == (False, 0)
