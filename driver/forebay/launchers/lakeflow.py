@@ -34,13 +34,14 @@ ASKED_ALONE = 3  # runs of one job that are asked one by one; more are looked fo
 PAGE = 24  # runs: the most that a page of the list holds
 MOST_PAGES = 50  # of the list of one job's active runs; what is not found there is asked alone
 LONGEST_LISTING = 3.0  # seconds after which no other page of it is asked for
+HTTP_SECONDS = 5  # for one answer: a launch whose answer is late is made again, with its token
 RETRY_SECONDS = 3  # in which the SDK tries again: the daemon comes back to what has failed then
 
 Answer = TypeVar("Answer")
 
 
 def _patient_for_a_moment() -> WorkspaceClient:
-    return workspace_client(retry_seconds=RETRY_SECONDS)
+    return workspace_client(http_seconds=HTTP_SECONDS, retry_seconds=RETRY_SECONDS)
 
 
 class LakeflowLauncher:
