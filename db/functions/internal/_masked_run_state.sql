@@ -5,8 +5,7 @@ create or replace function forebay._masked_run_state(p_run jsonb)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- What was seen of a run without its text: the words for its state, its result and its code, and whether a launch was
--- unclear. Null for nothing.
+-- What was seen of a run without its text: the words for its state, result and code, and is_unclear. Null for nothing.
 begin
     return (
         select jsonb_object_agg(said.key, said.value)
@@ -17,4 +16,4 @@ begin
 end;
 $function$;
 
-comment on function forebay._masked_run_state is 'What was seen of a run without its text: the words for its state, its result and its code. Null for nothing.';
+comment on function forebay._masked_run_state is 'What was seen of a run without its text: the words for its state, result and code, and is_unclear. Null for nothing.';
