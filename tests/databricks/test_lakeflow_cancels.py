@@ -83,8 +83,9 @@ def test_le6_so_it_is_when_the_attempt_is_lost_just_before_the_claim(
     def after_a_sweep(connection: Any, **arguments: Any) -> Any:
         if is_due and arguments["launchers"] == ["lakeflow"]:
             is_due.clear()
-            lose_leases(superuser)
-            assert worker.sweep(superuser).requeued == 1
+            with superuser.transaction():  # nobody adopts or renews it in between
+                lose_leases(superuser)
+                assert worker.sweep(superuser).requeued == 1
         return dequeue(connection, **arguments)
 
     monkeypatch.setattr(worker, "dequeue", after_a_sweep)
