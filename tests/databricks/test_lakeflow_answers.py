@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from databricks.sdk import WorkspaceClient
 
-from forebay.databricks.client import HTTP_SECONDS
 from forebay.launchers import JobAway, LauncherAway, LaunchFailed, lakeflow
 from forebay.launchers.configured import external_launchers
-from forebay.launchers.lakeflow import RETRY_SECONDS, LakeflowLauncher
+from forebay.launchers.lakeflow import HTTP_SECONDS, RETRY_SECONDS, LakeflowLauncher
 from forebay_lab.workspace import ApiError, Fault, Principal, Workspace
 from forebay_lab.workspace.jobs import Jobs
 from support.lakeflow import JOB, add_jobs, an_attempt, quick_launcher
@@ -239,7 +238,7 @@ def test_the_launcher_that_is_configured_gives_up_soon(
 ) -> None:
     """Its steps hold up no stop: an app has 15 s for that, and one request may be under way."""
     config = configured(workspace, monkeypatch)._workspace().config
-    assert config.http_timeout_seconds == HTTP_SECONDS <= 10
+    assert config.http_timeout_seconds == HTTP_SECONDS <= 5
     assert config.retry_timeout_seconds == RETRY_SECONDS <= 5
 
 
@@ -268,6 +267,19 @@ def test_one_job_or_run_takes_no_more_than_seconds(
         launcher.launch(an_attempt(1))
     assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "POLL_FAILED"
     assert time.monotonic() - began < 15
+
+
+def test_a_launch_that_hangs_takes_no_more_than_seconds(
+    workspace: Workspace, jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its time, and the second that the SDK waits before it finds that there is none left."""
+    launcher = configured(workspace, monkeypatch)
+    launcher.check()
+    workspace.faults.add(Fault("hang", on="POST /api/2.2/jobs/run-now", seconds=60, times=None))
+    began = time.monotonic()
+    with pytest.raises(JobAway):
+        launcher.launch(an_attempt(1))
+    assert time.monotonic() - began < 10
 
 
 def test_states_of_many_runs_come_from_the_list_and_of_the_others_one_by_one(

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from databricks.sdk import WorkspaceClient
 
-from forebay.calls import viewer
+from forebay.calls import viewer, worker
 from forebay.daemon import external
 from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_apps.orchestrator.signs import signs
@@ -120,6 +120,33 @@ def test_a_daemon_starts_while_the_workspace_is_away(
         assert attempts(db, task_id) == []
         began = time.monotonic()
     assert time.monotonic() - began < 10
+
+
+def test_a_daemon_that_reaches_no_workspace_holds_up_no_other(
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    client: Client,
+    db: Db,
+    superuser: Db,
+    daemon_dsn: str,
+    role_dsn: Callable[..., str],
+    tmp_path: Path,
+) -> None:
+    """Also once it has adopted what a dead one had claimed, and launches none of it."""
+    register_job(db)
+    jobs.jobs[JOB].work = completing(role_dsn("agent"))
+    first = [enqueue(db) for _ in range(3)]
+    worker.dequeue(superuser, worker="dead", agents=["fake"], batch_size=3, launchers=["lakeflow"])
+    lose_leases(superuser)
+    nowhere = quick_launcher(lambda **options: client(host="http://127.0.0.1:9", **options))
+    places = [tmp_path / name for name in ("nowhere", "here")]
+    for place in places:
+        place.mkdir()
+    with running(daemon_dsn, places[0], external=(nowhere,)):
+        until(lambda: all(attempts(db, task_id)[0]["run_state"] for task_id in first), 30)
+        with running(daemon_dsn, places[1], external=(launcher,)):
+            assert support.ended(db, enqueue(db))["status"] == "completed"
+        assert {attempts(db, task_id)[0]["run_id"] for task_id in first} == {None}
 
 
 @pytest.mark.parametrize("is_adopted", [False, True], ids=["claimed", "adopted"])

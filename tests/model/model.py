@@ -514,13 +514,14 @@ class Model:
         if outcome == "pause_agent" and attempt.is_open:
             self.pause(agent.name, None)
         attempt.run_state = state
-        attempt.run_ended_at = (attempt.run_ended_at or self.now) if is_ended else None
+        if state != "LAUNCH_FAILED":
+            attempt.run_ended_at = (attempt.run_ended_at or self.now) if is_ended else None
         attempt.is_stop_pending = attempt.is_stop_pending and not is_ended
         if not attempt.is_open:
             return "none"
 
         if attempt.deadline_at <= self.now:
-            self._end(attempt, "failed", is_stop_pending=not is_ended)
+            self._end(attempt, "failed", is_stop_pending=attempt.run_ended_at is None)
             self._give_back(attempt, "timeout", True, None)
             return "fail" if task.status == "failed" else "retry"
         may_report = (

@@ -14,13 +14,14 @@ as $function$
 -- End an open attempt whose run was seen in a state that does not renew, or whose deadline has passed; the caller holds it.
 --
 -- What never started waits longer each time, as a failure does: a quota of the workspace is waited for. Of what never ran it
--- is known that it used and cost nothing.
+-- is known that it used and cost nothing. A run that was not seen to end is to be cancelled; what it used is not known.
 --
 -- Returns  what was done: retry, requeue, pause_agent, or fail when the task failed by it
 -- Writes   forebay.task_attempts, forebay.tasks, forebay.agent_settlements
 declare
     v_is_late    boolean := p_attempt.deadline_at <= p_now;
     v_is_unspent boolean := not v_is_late and p_outcome.outcome in ('requeue', 'pause_agent');
+    v_is_unused  boolean := v_is_unspent and p_attempt.run_ended_at is not null;
     v_is_release boolean := v_is_unspent and p_task.release_count < p_agent.max_releases;
     v_error      jsonb := case
         when v_is_late then forebay._expiry_error(p_attempt, p_now)
@@ -37,8 +38,8 @@ begin
             when v_is_late or p_outcome.outcome = 'fail' then 'failed'
             else 'lost'
         end,
-        error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = not p_outcome.is_ended,
-        expected_usd = case when v_is_unspent then 0 else a.expected_usd end
+        error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = a.run_ended_at is null,
+        expected_usd = case when v_is_unused then 0 else a.expected_usd end
     where a.attempt_id = p_attempt.attempt_id
     returning a.* into v_ended;
     if forebay._never_ran(v_ended) then
@@ -47,7 +48,7 @@ begin
         where a.attempt_id = v_ended.attempt_id;
     end if;
     perform forebay._add_compute(array[v_ended.attempt_id]);
-    if v_is_unspent or forebay._never_ran(v_ended) then
+    if v_is_unused or forebay._never_ran(v_ended) then
         perform forebay._settle(p_attempt.attempt_id, true);
     end if;
     v_status := forebay._give_back(

@@ -63,13 +63,11 @@ class Dispatch:
     def claim(self) -> int:
         """Claim as many attempts as the launcher has slots for; return how many.
 
-        Those of jobs that take no run use none: the database hands out a few of an agent's at most.
-        Nor do those that are held back, of as many as there are slots.
+        Those of jobs that take no run use none, nor do those that are held back: the database hands
+        out a few of an agent's at most.
         """
-        slots = self._launcher.slots
-        used = [run for run in self._mine() if run.run_id or not self._is_away(run)]
-        held_back = sum(run.is_held_back for run in used)
-        room = min(slots - len(used) + min(held_back, slots), LARGEST_CLAIM)
+        used = sum(not self._is_in_no_way(run) for run in self._mine())
+        room = min(self._launcher.slots - used, LARGEST_CLAIM)
         if room <= 0:
             return 0
         claimed = self._claims.claim(
@@ -141,6 +139,10 @@ class Dispatch:
     def _is_away(self, run: Run) -> bool:
         return self._jobs.failure(run.attempt.job_id) is not None
 
+    def _is_in_no_way(self, run: Run) -> bool:
+        """Tell whether a run takes no slot, as it waits for what may take long."""
+        return run.run_id is None and (run.is_held_back or self._is_away(run))
+
     def _launch_all(self, runs: Sequence[Run]) -> bool:
         """Launch runs for a while; tell whether some are left that may be tried."""
         give_up_at = time.monotonic() + LONGEST_LAUNCHING
@@ -166,7 +168,8 @@ class Dispatch:
 
     def _may_try(self, run: Run) -> bool:
         with self._lock:
-            run.is_tried |= not self._stop.is_set()
+            if not self._stop.is_set():
+                run.is_unclear, run.is_tried = run.is_tried, True
             return not self._stop.is_set()
 
     def _launch(self, run: Run) -> None:
@@ -201,8 +204,12 @@ class Dispatch:
     def _observe(self, run: Run, failure: LaunchFailed) -> None:
         """Tell the database how a launch failed; keep the attempt if it is to be tried again."""
         run.told_at = time.monotonic()
+        is_away = isinstance(failure, LauncherAway)
+        said = {"is_unclear": run.is_unclear, "is_launcher_away": is_away}
         outcome = self._caller.call(
-            calls.observe_run, attempt_id=run.attempt_id, run=dict(failure.seen)
+            calls.observe_run,
+            attempt_id=run.attempt_id,
+            run=failure.seen | {name: True for name, is_so in said.items() if is_so},
         )
         if outcome != "renew":
             log.info("launch_given_up", attempt_id=run.attempt_id, outcome=outcome)

@@ -15,7 +15,7 @@ from forebay.daemon.pace import Every
 from forebay.daemon.runs import Caller, Run, Runs
 from forebay.errors import ForebayError
 from forebay.jsonb import cut
-from forebay.launchers import ExternalLauncher, LauncherAway, LaunchFailed
+from forebay.launchers import CancelFailed, ExternalLauncher, LauncherAway, LaunchFailed
 from forebay.logs import EventLog
 from forebay.rows import RunToCancel
 from forebay.side_by_side import AT_ONCE, LONGEST, side_by_side
@@ -50,6 +50,7 @@ def adopt(caller: Caller, runs: Runs, launchers: Sequence[ExternalLauncher]) -> 
                 by_name[attempt.launcher],
                 run_id=attempt.run_id,
                 is_tried=True,
+                is_unclear=True,
                 is_recorded=attempt.run_id is not None,
             )
             for attempt in adopted
@@ -183,16 +184,20 @@ class ExternalRuns:
         except LauncherAway:
             raise
         except Exception as error:
-            log.error("run_not_cancelled", run_id=row.run_id, reason=_words(error))
+            log.error("run_not_cancelled", run_id=row.run_id, reason=str(error))
             if not isinstance(error, LaunchFailed):
                 raise
 
     def _hold_up(self, run: Run, asked: Asked) -> None:
-        """Have a launch wait that is not alone: nothing can begin, as when nobody answers."""
+        """Have a launch wait that is not alone: nothing can begin, as when nobody answers.
+
+        Where we may not ask for that end, somebody has to mend it, as when we may not launch.
+        """
         run.way_due.put_off()
         if not isinstance(asked.failure, LauncherAway):
-            said = f"attempt {asked.row.attempt_id} may still run: {_words(asked.failure)}"
-            self._pass_on(run, HELD_UP | {"message": cut(said, LONGEST_TEXT)})
+            said = f"attempt {asked.row.attempt_id} may still run: {asked.failure}"
+            forbidden = {"result_state": "403"} if _is_forbidden(asked.failure) else {}
+            self._pass_on(run, HELD_UP | forbidden | {"message": cut(said, LONGEST_TEXT)})
 
     def _look_at(self, asked: Sequence[Asked]) -> None:
         """See whether runs have ended. Raises LauncherAway if one of them could not be asked."""
@@ -223,10 +228,11 @@ class ExternalRuns:
         return outcome
 
 
-def _words(error: Exception | None) -> str:
-    """Return what an error says, with the one behind it, as of the tries before one gave up."""
-    behind = error.__cause__ if error else None
-    return f"{error} ({behind})" if behind else str(error)
+def _is_forbidden(failure: Exception | None) -> bool:
+    """Tell whether a run could not be asked to end, or be found by its token, as we may not."""
+    if isinstance(failure, LaunchFailed):
+        return failure.seen.get("result_state") == "403"
+    return isinstance(failure, CancelFailed) and failure.is_forbidden
 
 
 def _away(asked: Iterable[Asked]) -> LauncherAway | None:

@@ -32,7 +32,8 @@ CANCEL_SECONDS = 1.0  # for the server to take in that a call is cancelled
 class Run:
     """One attempt, from its claim until its end was reported.
 
-    run_id is None before the launch; is_tried says that a launch was tried, so a run may exist.
+    run_id is None before the launch; is_tried says that a launch was tried, so a run may exist, and
+    is_unclear that one was before the latest: a refusal of that does not say that there is none.
     tried_at is when that was last, told_at when the database heard last that it failed. is_alone
     says that the ends of the outside runs of its task's earlier attempts were asked for: it is not
     launched before that; way_due, when those that were not are asked for again.
@@ -43,6 +44,7 @@ class Run:
     launcher: Launcher
     run_id: str | None = None
     is_tried: bool = False
+    is_unclear: bool = False
     is_recorded: bool = False
     tried_at: float = -math.inf
     told_at: float = -math.inf

@@ -34,6 +34,14 @@ class JobAway(LaunchFailed):
     """The runs of one job cannot be started at this moment, whatever the attempt: others can."""
 
 
+class CancelFailed(Exception):
+    """A run could not be asked to end; `is_forbidden`: only somebody else can change that."""
+
+    def __init__(self, message: str, *, is_forbidden: bool = False) -> None:
+        super().__init__(message)
+        self.is_forbidden = is_forbidden
+
+
 class LauncherAway(LaunchFailed):
     """What starts the runs cannot be used at this moment, for none of them."""
 
@@ -74,7 +82,7 @@ class ExternalLauncher(Launcher, Protocol):
     def cancel(self, run_id: str, job_id: int | None) -> None:
         """Ask for the end of a run, without waiting for it; a run that has ended is left alone.
 
-        Raises where it is no run of the job.
+        Raises LaunchFailed where it is no run of the job, else CancelFailed.
         """
         ...
 

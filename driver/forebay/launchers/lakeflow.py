@@ -15,7 +15,13 @@ from databricks.sdk.service.jobs import QueueSettings
 
 from forebay.databricks.client import workspace_client
 from forebay.databricks.login import LoginError
-from forebay.launchers import JobAway, LaunchableAttempt, LauncherAway, LaunchFailed
+from forebay.launchers import (
+    CancelFailed,
+    JobAway,
+    LaunchableAttempt,
+    LauncherAway,
+    LaunchFailed,
+)
 from forebay.launchers import lakeflow_answers as answers
 from forebay.launchers.lakeflow_answers import FAILURES, Seen
 from forebay.logs import EventLog
@@ -28,13 +34,14 @@ ASKED_ALONE = 3  # runs of one job that are asked one by one; more are looked fo
 PAGE = 24  # runs: the most that a page of the list holds
 MOST_PAGES = 50  # of the list of one job's active runs; what is not found there is asked alone
 LONGEST_LISTING = 3.0  # seconds after which no other page of it is asked for
+HTTP_SECONDS = 5  # for one answer: a launch whose answer is late is made again, with its token
 RETRY_SECONDS = 3  # in which the SDK tries again: the daemon comes back to what has failed then
 
 Answer = TypeVar("Answer")
 
 
 def _patient_for_a_moment() -> WorkspaceClient:
-    return workspace_client(retry_seconds=RETRY_SECONDS)
+    return workspace_client(http_seconds=HTTP_SECONDS, retry_seconds=RETRY_SECONDS)
 
 
 class LakeflowLauncher:
@@ -107,17 +114,19 @@ class LakeflowLauncher:
     def cancel(self, run_id: str, job_id: int | None = None) -> None:
         """Ask for the end of a run; one that has ended, is not there or is another job's is not.
 
-        Raises what the workspace said in place of an answer.
+        Raises LaunchFailed where it is another job's, else CancelFailed.
         """
         try:
             seen = answers.seen_of(self._get_run(run_id), job_id)
             if seen.get("result_state") == "OTHER_JOB":
                 raise LaunchFailed(seen["message"], seen)
             self._reach(lambda: self._workspace().jobs.cancel_run(int(run_id)))
-        except (BadRequest, NotFound) as error:
-            if not answers.is_answer(error):
-                raise
-            log.info("run_not_cancelled", run_id=run_id, reason=answers.words(error))
+        except FAILURES as error:
+            said, is_answer = answers.words(error), answers.is_answer(error)
+            if not is_answer or not isinstance(error, BadRequest | NotFound):
+                is_forbidden = is_answer and isinstance(error, PermissionDenied)
+                raise CancelFailed(said, is_forbidden=is_forbidden) from error
+            log.info("run_not_cancelled", run_id=run_id, reason=said)
 
     def states(self, runs: Mapping[str, int | None]) -> dict[str, Seen]:
         """Return the state of each run: from the lists of their jobs, else asked one by one.

@@ -1,6 +1,6 @@
 -- observe_run: what follows from a run's state is a row of run_outcomes; what no row names renews, until the deadline.
 begin;
-select plan(86);
+select plan(91);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -546,7 +546,70 @@ select results_eq(
     array[noon('3 hours 2 minutes')],
     'is held up too'
 );
-select is((select count(*) from forebay.dequeue('v', '{anew}')), 1::bigint, 'and holds up no other of its agent');
+select is((select count(*) from forebay.dequeue('v', '{anew}')), 0::bigint, 'and while three wait so nothing more is claimed');
+select given($$
+    select forebay.observe_run(
+        attempt_id,
+        '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "UNREACHABLE", "is_launcher_away": true}'
+    ) from anew limit 1
+$$);
+select is(
+    (select count(*) from forebay.dequeue('v', '{anew}')), 1::bigint, 'but one whose worker cannot launch holds up no other'
+);
+
+-- A launch that is refused after one that had no clear answer: a run may exist, and is to be ended first.
+select given($$
+    select forebay.register_agent('unclear', 'lakeflow', 7, p_max_attempts => 9, p_max_tpm => 10000);
+    select forebay.enqueue('unclear', '{}', p_estimated_tokens => 100) from generate_series(1, 5);
+    create temporary table unclear on commit drop as
+    select row_number() over (order by attempt_id) as place, attempt_id from forebay.dequeue('w', '{unclear}', 5);
+    select forebay.record_run(attempt_id, 'unclear run') from unclear where place = 4;
+    select forebay.observe_run(
+        attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "503", "is_unclear": true}'
+    ) from unclear where place = 2
+$$);
+select results_eq(
+    $$ select forebay.observe_run(attempt_id, p_run) from unclear inner join (
+        values (1, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "400", "is_unclear": true}'::jsonb),
+        (2, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "400"}'),
+        (3, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "403", "is_unclear": true}'),
+        (4, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "400"}'),
+        (5, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "403", "is_unclear": false}')
+    ) as said (place, p_run) using (place) order by place $$,
+    array['retry', 'retry', 'pause_agent', 'retry', 'pause_agent'],
+    'a refusal ends an attempt'
+);
+select results_eq(
+    $$ select a.status, a.is_stop_pending, a.run_ended_at is null, a.is_cost_known, a.compute_usd, a.charged_tokens
+    from forebay.task_attempts as a inner join unclear using (attempt_id) order by unclear.place $$,
+    $$ values ('lost', true, true, false, null::numeric, 100::bigint), ('lost', true, true, false, null, 100),
+    ('released', true, true, false, null, 100), ('lost', true, true, false, null, 100),
+    ('released', false, false, true, 0, 0) $$,
+    'what may have a run is to be cancelled, and what it cost is not known, unless every try was refused'
+);
+select given($$
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "403"}') from unclear
+$$);
+select results_eq(
+    $$ select a.is_stop_pending from forebay.task_attempts as a inner join unclear using (attempt_id) order by unclear.place $$,
+    array[true, true, true, true, false],
+    'that its token is refused too does not say that there is none'
+);
+select given($$
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "404"}') from unclear
+    where place in (1, 4)
+$$);
+select at_time('27 hours');
+select given($$
+    select forebay.observe_run(attempt_id, '{"life_cycle_state": "LAUNCH_FAILED", "result_state": "400"}') from unclear
+    where place <> 1
+$$);
+select results_eq(
+    $$ select a.is_stop_pending, forebay._never_ran(a)
+    from forebay.task_attempts as a inner join unclear using (attempt_id) order by unclear.place $$,
+    $$ values (false, false), (false, false), (false, false), (true, false), (false, true) $$,
+    'it is looked for until its job is not there, or for a day; one that is known to its end'
+);
 
 -- Errors.
 select throws_ok($$ select forebay.observe_run(101, null) $$, '22023', null, 'a run is given');
