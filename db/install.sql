@@ -98,7 +98,7 @@
 \set file functions/internal/_effective_priority.sql \set sha256 beabadd7ff286a78fbbca6bd88c71afce5257019bd9e8799ff6e02d2337d959f \ir install/apply.sql
 \set file functions/internal/_effects.sql \set sha256 44bdbb6316fa21f102773ec2e9e28e5c092149d797b0100fe87bb4a5d6ce5348 \ir install/apply.sql
 \set file functions/internal/_end_expired.sql \set sha256 a072c760eca2ca7ef2facc2463f81fb0844e9f05b28c5e9bbcdb2ca5a3052791 \ir install/apply.sql
-\set file functions/internal/_end_observed.sql \set sha256 53b9aa5dd4d7babd416c9ea126a59ad46685d8ab3dd26c726f974558d4cb08a3 \ir install/apply.sql
+\set file functions/internal/_end_observed.sql \set sha256 c20edd170578f959a56aa59afc189e07322985f2bd1ec2c1bf0cae56d491787c \ir install/apply.sql
 \set file functions/internal/_end_refusals.sql \set sha256 f81ab770ce886fca9159faaf19dc6cf3d13c6b349d78125b5a6bb9ba24dccf67 \ir install/apply.sql
 \set file functions/internal/_error.sql \set sha256 cd3f0ca2189329a7305b07e3b940ff94a8a039eca204042e39be2446bc265b56 \ir install/apply.sql
 \set file functions/internal/_estimate.sql \set sha256 302035370bcaa6da8bc002590a15eadbc0b9c44eddf3e7b3a276cbeb2a65d47d \ir install/apply.sql
@@ -109,7 +109,7 @@
 \set file functions/internal/_expiry_error.sql \set sha256 0760b11b9f0946d5fad4fc1c65b5019285f91641829a52fcf34ff88806d86f47 \ir install/apply.sql
 \set file functions/internal/_explain_running.sql \set sha256 7d0825c3deb93ed8ae90e6fd01b66b056fd5c27a64d731527fa9d847dbcb6d70 \ir install/apply.sql
 \set file functions/internal/_explain_waiting.sql \set sha256 ac59a94451769ae4e6a23b81d81b1de943c391914b88414ebe8235e4f33ec429 \ir install/apply.sql
-\set file functions/internal/_failing_launches.sql \set sha256 03b27e945c7dd0b21948a5abe02a4d4fcbe9da97b895839a3fbac5c96a2f5745 \ir install/apply.sql
+\set file functions/internal/_failing_launches.sql \set sha256 765c1d7f926bc53288892826a48bf98a6d4106f67f25c24b0f305085ee2f6c43 \ir install/apply.sql
 \set file functions/internal/_fair_order.sql \set sha256 829ba492b8a45464ac565a3b477460bf70ace995d0a53a8866e2bb63aa18dabb \ir install/apply.sql
 \set file functions/internal/_finished_per_minute.sql \set sha256 c0818ad81f9df1f8d2d129caf1ca2bd660f85900611f121190f4ad70fdbceb86 \ir install/apply.sql
 \set file functions/internal/_first_call.sql \set sha256 46bd4d5005660a5619f3828c0156d1c89e0a64d89f1a85c015d6a6af39d33138 \ir install/apply.sql
@@ -162,6 +162,7 @@
 \set file functions/internal/_is_shared_trace.sql \set sha256 b3b1b89857708c0a344d6f3a7d3d11cc08fd361e00735f342fc4cb6635788fcd \ir install/apply.sql
 \set file functions/internal/_is_short.sql \set sha256 15d04d7db6744274e43792fa086c9aa72701296182ab8938595601ba8030baf7 \ir install/apply.sql
 \set file functions/internal/_is_small.sql \set sha256 3a80547cfbbd73688ce0ff181fc08471d564f9beea2901fd49eadfaa0d6e1b5b \ir install/apply.sql
+\set file functions/internal/_is_unclear.sql \set sha256 61f4456663f677e0b774801a25cab127631207452e8671fd3272b021e89126ca \ir install/apply.sql
 \set file functions/internal/_is_weighed.sql \set sha256 aa0bc8479853b3f7fbd13a2af918058a4b2095cc46366ce083423badf79afb71 \ir install/apply.sql
 \set file functions/internal/_join_line.sql \set sha256 5a8a32f186570c0ee34f2f0decfeb6584fce664f3e7710912e2f8969d2b8f049 \ir install/apply.sql
 \set file functions/internal/_json_boolean.sql \set sha256 a769eaa3a99ba7bf2bb0b51107d5b8bd2f880cbe03f932e1c5c10e75a246196e \ir install/apply.sql
@@ -210,11 +211,12 @@
 \set file functions/internal/_mask_tasks.sql \set sha256 e35736677d2e72a59ddb424410635e3f4e8e7ced786f875abfbc6b4461c8aabc \ir install/apply.sql
 \set file functions/internal/_mask_uploads.sql \set sha256 3899afd6672d61b2454897bbcd67adbbf11362e7b6ef0be703710fa9bba17b02 \ir install/apply.sql
 \set file functions/internal/_masked_error.sql \set sha256 874ac4621f6c407773b58a8ed157d7827af4032f686cce147f3aebadf01f9854 \ir install/apply.sql
-\set file functions/internal/_masked_run_state.sql \set sha256 821a0fb045afa96dd3b5da2ca94c9658aa0c0d9c0141323b92bebaa6981cd6f1 \ir install/apply.sql
+\set file functions/internal/_masked_run_state.sql \set sha256 9ddfe88c602deb6ef744a63f5708ac1b2216030100e8852ea27d111cb7a0b0f4 \ir install/apply.sql
 \set file functions/internal/_match_keys.sql \set sha256 c10bf1077ec8cc4237b0ac0014b744421a4ba41dcb12708e309d6e235367e8a6 \ir install/apply.sql
 \set file functions/internal/_matching_tasks.sql \set sha256 573cebacef44cc4168036f36240a75a87d56c6b845b5ceb51b0d1ffc6bb66f21 \ir install/apply.sql
 \set file functions/internal/_may_defer.sql \set sha256 bc0d72ace88cb297ee3c4de996a5ea35fad97f5711331187c4fb7b802de11b18 \ir install/apply.sql
 \set file functions/internal/_may_dispatch.sql \set sha256 4459ef67a9629b641454a23a4a48d38a24ebeeb848765717feb35c6c7c129508 \ir install/apply.sql
+\set file functions/internal/_may_have_run.sql \set sha256 f144772bfb14a3b393eb1dd5408378cd6269be5f9e6e0eaddcf6e99ba492d758 \ir install/apply.sql
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
 \set file functions/internal/_may_start.sql \set sha256 8b980448a091d1d671e43a9ce119c26f8318d8eed66797486c26ec89d40cfcde \ir install/apply.sql
 \set file functions/internal/_measure.sql \set sha256 e61893d4d6328633983e365d0344f44b804f5006afde69829d6a74d815879a89 \ir install/apply.sql
@@ -223,7 +225,7 @@
 \set file functions/internal/_move_ids.sql \set sha256 a82f508825cd11e1f0830feeca516b348d209e038c3c81e451392f5497501aec \ir install/apply.sql
 \set file functions/internal/_names.sql \set sha256 4b98395b29edf3db3bf636f18c26d2b17235c1ddd70b16a5d42a98c9511bf6f4 \ir install/apply.sql
 \set file functions/internal/_need.sql \set sha256 ff9ad8c22d063b0afc19cd8e6d996cc3422a49b09861b35f3f1a717484cc70ae \ir install/apply.sql
-\set file functions/internal/_never_ran.sql \set sha256 dc362f164f1cbc8ccaff1609372469306afa6f0216583091a95ab7846d9b68d4 \ir install/apply.sql
+\set file functions/internal/_never_ran.sql \set sha256 412b604869613f0df06eefe535c5dd61453f58f66fab7f3c2ed14fe32df71f71 \ir install/apply.sql
 \set file functions/internal/_newest_of_agents.sql \set sha256 d7f5052bbd12f16e01808dba42303d7ea9f230de605cc1251d16131df5601ebf \ir install/apply.sql
 \set file functions/internal/_newest_of_customers.sql \set sha256 dc7697c47050f60992ef2fb4968491481b39b7e7c3e83b27218b2f51dd19f072 \ir install/apply.sql
 \set file functions/internal/_next_round.sql \set sha256 262d6c317d5c45df08a0845b96f2e615d330fe4d3ebdab5daffbace029feb89d \ir install/apply.sql
@@ -393,7 +395,7 @@
 \set file functions/worker/adopt.sql \set sha256 e9b5cb6d0107f0371e0b609ba41b42f56df8ea2d96cf90a5d2e2a2b8b42a782d \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 20bc1effd78446190a5c1b26fd5a58cfc0c5bbf47143a65aa3231e1eb46b5008 \ir install/apply.sql
 \set file functions/worker/observe_launcher.sql \set sha256 410150cf0c3312eb33db8cf82f17296400eb8948bb4091f6e65c3c62cd1a6e83 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 ad7a987cced1d844720dbf27692c705ed298b4da9be6cdf9e148b8e9123b11c4 \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 4264d5ce97b7a457ad9e8a2c6b5d6d5ebe659efdcbe1b2aa1236b6dc98ec70ab \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 02cb28b8fbda2a381557416cbb8702b97b0686909377741c462808ffaf61127e \ir install/apply.sql
 \set file functions/worker/recover_claims.sql \set sha256 b566fbb6e4eb3140c8511a2de20574d842c173c048ab3ebac62b086954e4e317 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 20955897973a2e8954e6d6e12ea69718ca3c25ebaaf2cc871b5b9b63e227f159 \ir install/apply.sql

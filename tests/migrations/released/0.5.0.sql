@@ -153,6 +153,7 @@
 --   new     functions/internal/_is_shared_trace.sql
 --   new     functions/internal/_is_short.sql
 --   new     functions/internal/_is_small.sql
+--   new     functions/internal/_is_unclear.sql
 --   new     functions/internal/_is_weighed.sql
 --   new     functions/internal/_join_line.sql
 --   new     functions/internal/_json_boolean.sql
@@ -206,6 +207,7 @@
 --   new     functions/internal/_matching_tasks.sql
 --   new     functions/internal/_may_defer.sql
 --   new     functions/internal/_may_dispatch.sql
+--   new     functions/internal/_may_have_run.sql
 --   new     functions/internal/_may_retry.sql
 --   new     functions/internal/_may_start.sql
 --   new     functions/internal/_measure.sql
@@ -5882,13 +5884,14 @@ as $function$
 -- End an open attempt whose run was seen in a state that does not renew, or whose deadline has passed; the caller holds it.
 --
 -- What never started waits longer each time, as a failure does: a quota of the workspace is waited for. Of what never ran it
--- is known that it used and cost nothing.
+-- is known that it used and cost nothing. A run that was not seen to end is to be cancelled; what it used is not known.
 --
 -- Returns  what was done: retry, requeue, pause_agent, or fail when the task failed by it
 -- Writes   forebay.task_attempts, forebay.tasks, forebay.agent_settlements
 declare
     v_is_late    boolean := p_attempt.deadline_at <= p_now;
     v_is_unspent boolean := not v_is_late and p_outcome.outcome in ('requeue', 'pause_agent');
+    v_is_unused  boolean := v_is_unspent and p_attempt.run_ended_at is not null;
     v_is_release boolean := v_is_unspent and p_task.release_count < p_agent.max_releases;
     v_error      jsonb := case
         when v_is_late then forebay._expiry_error(p_attempt, p_now)
@@ -5905,8 +5908,8 @@ begin
             when v_is_late or p_outcome.outcome = 'fail' then 'failed'
             else 'lost'
         end,
-        error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = not p_outcome.is_ended,
-        expected_usd = case when v_is_unspent then 0 else a.expected_usd end
+        error = v_error, finished_at = greatest(p_now, a.started_at), is_stop_pending = a.run_ended_at is null,
+        expected_usd = case when v_is_unused then 0 else a.expected_usd end
     where a.attempt_id = p_attempt.attempt_id
     returning a.* into v_ended;
     if forebay._never_ran(v_ended) then
@@ -5915,7 +5918,7 @@ begin
         where a.attempt_id = v_ended.attempt_id;
     end if;
     perform forebay._add_compute(array[v_ended.attempt_id]);
-    if v_is_unspent or forebay._never_ran(v_ended) then
+    if v_is_unused or forebay._never_ran(v_ended) then
         perform forebay._settle(p_attempt.attempt_id, true);
     end if;
     v_status := forebay._give_back(
@@ -5930,7 +5933,7 @@ $function$;
 
 comment on function forebay._end_observed is 'End an open attempt whose run was seen in a state that does not renew, or whose deadline has passed; the caller holds it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_end_observed.sql', 'repeatable', '53b9aa5dd4d7babd416c9ea126a59ad46685d8ab3dd26c726f974558d4cb08a3', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_end_observed.sql', 'repeatable', 'c20edd170578f959a56aa59afc189e07322985f2bd1ec2c1bf0cae56d491787c', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -6285,19 +6288,20 @@ create or replace function forebay._failing_launches(p_agent forebay.agents, p_a
 as $function$
 -- The attempts of the agent's job that wait for a run at p_at, as their launches have failed and are tried again.
 --
--- One whose lease is over is tried by nobody; one of a job that the agent had before says nothing of the one that it has,
--- nor does one that waits for an earlier run's end.
+-- One whose lease is over is tried by nobody; one of a job that the agent had before says nothing of the one that it has, nor
+-- does one of a worker whose launcher is away.
 select a.*
 from forebay.task_attempts as a
 where a.agent = p_agent.agent and a.finished_at is null and a.run_id is null
-    and a.run_state ->> 'life_cycle_state' = 'LAUNCH_FAILED' and a.run_state ->> 'termination_code' is distinct from 'EARLIER_RUN'
+    and a.run_state ->> 'life_cycle_state' = 'LAUNCH_FAILED'
+    and a.run_state -> 'is_launcher_away' is distinct from 'true'::jsonb
     and a.lease_expires_at > p_at and a.job_id is not distinct from p_agent.job_id;
 $function$;
 
 comment on function forebay._failing_launches is
 'The attempts of the agent''s job that wait for a run at p_at, as their launches have failed and are tried again.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_failing_launches.sql', 'repeatable', '03b27e945c7dd0b21948a5abe02a4d4fcbe9da97b895839a3fbac5c96a2f5745', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_failing_launches.sql', 'repeatable', '765c1d7f926bc53288892826a48bf98a6d4106f67f25c24b0f305085ee2f6c43', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8088,6 +8092,30 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_is_unclear.sql
+create or replace function forebay._is_unclear(p_before jsonb, p_run jsonb)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- True where any try of an attempt's launch had no clear answer, by what p_run says now or was said before; else null.
+--
+-- p_before is the run_state of its attempt until now.
+--
+-- Errors  22023  "is_unclear" of p_run is neither true nor false
+select nullif(coalesce(forebay._json_boolean(p_run, 'is_unclear'), false) or coalesce(p_before ? 'is_unclear', false), false);
+$function$;
+
+comment on function forebay._is_unclear is
+'True where any try of an attempt''s launch had no clear answer, by what p_run says now or was said before; else null.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_unclear.sql', 'repeatable', '61f4456663f677e0b774801a25cab127631207452e8671fd3272b021e89126ca', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_is_weighed.sql
 create or replace function forebay._is_weighed(p_agent forebay.agents)
     returns boolean
@@ -9754,19 +9782,20 @@ create or replace function forebay._masked_run_state(p_run jsonb)
     security invoker
     set search_path = pg_catalog, pg_temp
 as $function$
--- What was seen of a run without its text: the words for its state, its result and its code. Null for nothing.
+-- What was seen of a run without its text: the words for its state, result and code, and is_unclear. Null for nothing.
 begin
     return (
         select jsonb_object_agg(said.key, said.value)
         from jsonb_each(p_run) as said
         where said.key in ('life_cycle_state', 'result_state', 'termination_code') and said.value #>> '{}' ~ '^[A-Z0-9_]{1,60}$'
+            or said.key = 'is_unclear' and said.value = 'true'::jsonb
     );
 end;
 $function$;
 
-comment on function forebay._masked_run_state is 'What was seen of a run without its text: the words for its state, its result and its code. Null for nothing.';
+comment on function forebay._masked_run_state is 'What was seen of a run without its text: the words for its state, result and code, and is_unclear. Null for nothing.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_masked_run_state.sql', 'repeatable', '821a0fb045afa96dd3b5da2ca94c9658aa0c0d9c0141323b92bebaa6981cd6f1', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_masked_run_state.sql', 'repeatable', '9ddfe88c602deb6ef744a63f5708ac1b2216030100e8852ea27d111cb7a0b0f4', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9888,6 +9917,32 @@ $function$;
 comment on function forebay._may_dispatch is 'Whether tasks may start here: in what was installed, and in a copy that an operator opened in this place.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_may_dispatch.sql', 'repeatable', '4459ef67a9629b641454a23a4a48d38a24ebeeb848765717feb35c6c7c129508', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_may_have_run.sql
+create or replace function forebay._may_have_run(p_attempt forebay.task_attempts, p_run jsonb, p_now timestamptz)
+    returns boolean
+    language sql
+    stable
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Whether an attempt may have a run although its launch was refused: p_run then says nothing of its end.
+--
+-- Where it has ended without one that was recorded, its launch token may name one, for a day, while its job is there.
+select p_run ->> 'life_cycle_state' = 'LAUNCH_FAILED' and case
+    when p_attempt.run_id is not null then true
+    when p_attempt.finished_at is null then forebay._is_unclear(p_attempt.run_state, p_run) is not null
+    else p_attempt.finished_at > p_now - interval '1 day' and coalesce(p_run ->> 'result_state', '') not in ('404', 'NO_JOB')
+end;
+$function$;
+
+comment on function forebay._may_have_run is
+'Whether an attempt may have a run although its launch was refused: p_run then says nothing of its end.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_may_have_run.sql', 'repeatable', 'f144772bfb14a3b393eb1dd5408378cd6269be5f9e6e0eaddcf6e99ba492d758', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -10169,9 +10224,11 @@ create or replace function forebay._never_ran(p_attempt forebay.task_attempts)
 as $function$
 -- Whether an attempt that has ended had no machine, by all that is known: it was handed back, or its launch was refused for good.
 --
--- One that has a run, or reported anything, had one all the same; so had whatever a pull worker claimed.
+-- One that has a run, or reported anything, had one all the same; so had whatever a pull worker claimed. It may have had one
+-- where a try of its launch had no clear answer.
 select p_attempt.run_id is null and p_attempt.launcher <> 'pull'
     and p_attempt.reported_at is null and p_attempt.used_calls = 0
+    and p_attempt.run_state -> 'is_unclear' is null
     and (
         p_attempt.status = 'released'
         or p_attempt.status in ('failed', 'lost') and p_attempt.run_ended_at <= p_attempt.finished_at
@@ -10182,7 +10239,7 @@ $function$;
 comment on function forebay._never_ran is
 'Whether an attempt that has ended had no machine, by all that is known: it was handed back, or its launch was refused for good.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_never_ran.sql', 'repeatable', 'dc362f164f1cbc8ccaff1609372469306afa6f0216583091a95ab7846d9b68d4', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_never_ran.sql', 'repeatable', '412b604869613f0df06eefe535c5dd61453f58f66fab7f3c2ed14fe32df71f71', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16691,8 +16748,10 @@ as $function$
 -- p_run is an object with life_cycle_state (required), result_state, termination_code and message. An unknown state
 -- renews, until the attempt's deadline. A run that ended waits the report grace for its report, counted from when it was
 -- first seen ended. A launch that failed is told in the same way (LAUNCH_FAILED), and a look at a run that did (POLL_FAILED):
--- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. While nothing can begin, or
--- the run waits for room, the deadline is put off, by the agent's max_deferral_time at most. A look that failed says
+-- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. "is_unclear": true says that an
+-- earlier try of the launch had no clear answer: then no refusal says that there is no run. "is_launcher_away": true says
+-- that p_worker's launcher is away, whatever the job: such a launch holds up no other. While nothing can begin, or the run
+-- waits for room, the deadline is put off, by the agent's max_deferral_time at most. A look that failed says
 -- nothing about the run: what was last seen of it is kept beside it, as last_seen, and goes on to hold it up. What an ended attempt's run
 -- says pauses no agent; one may be paused while the run goes on: its lease is renewed.
 --
@@ -16710,6 +16769,7 @@ declare
     v_agent   forebay.agents;
     v_limits  forebay.installation := forebay._limits();
     v_last    jsonb;
+    v_may_run boolean;
     v_now     timestamptz;
 begin
     if p_run is null or jsonb_typeof(p_run) <> 'object' then
@@ -16735,10 +16795,19 @@ begin
         v_outcome.is_held_up := (forebay._run_outcome(v_attempt.launcher, v_last)).is_held_up;
     end if;
     v_now := forebay._now();
+    v_may_run := forebay._may_have_run(v_attempt, p_run, v_now);
     update forebay.task_attempts as a
-    set run_state = p_run - 'last_seen' || jsonb_strip_nulls(jsonb_build_object('last_seen', v_last)),
-        run_ended_at = case when v_outcome.is_ended then coalesce(a.run_ended_at, v_now) when v_last is not null then a.run_ended_at end,
-        is_stop_pending = a.is_stop_pending and not v_outcome.is_ended,
+    set run_state = p_run - '{last_seen, is_unclear}'::text[] || jsonb_strip_nulls(
+            jsonb_build_object(
+                'last_seen', v_last,
+                'is_unclear', case when a.run_id is null then forebay._is_unclear(a.run_state, p_run) end
+            )
+        ),
+        run_ended_at = case
+            when v_outcome.is_ended and not v_may_run then coalesce(a.run_ended_at, v_now)
+            when v_last is not null or p_run ->> 'life_cycle_state' = 'LAUNCH_FAILED' then a.run_ended_at
+        end,
+        is_stop_pending = a.is_stop_pending and (v_may_run or not v_outcome.is_ended),
         deadline_at = case
             when v_outcome.is_held_up and a.finished_at is null and a.deadline_at > v_now
                 and (a.run_id is null or p_run ->> 'life_cycle_state' <> 'LAUNCH_FAILED')
@@ -16767,7 +16836,7 @@ $function$;
 
 comment on function forebay.observe_run is 'Take in what the launcher saw of an attempt''s run, and let the table run_outcomes say what follows.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/observe_run.sql', 'repeatable', 'ad7a987cced1d844720dbf27692c705ed298b4da9be6cdf9e148b8e9123b11c4', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/observe_run.sql', 'repeatable', '4264d5ce97b7a457ad9e8a2c6b5d6d5ebe659efdcbe1b2aa1236b6dc98ec70ab', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
