@@ -123,14 +123,6 @@ def test_cp1_a_credential_is_replaced_before_it_ends(new_lake: NewLake) -> None:
     assert 3 <= lake.asked <= 12
 
 
-def test_cp1_an_open_connection_outlives_its_credential(new_lake: NewLake) -> None:
-    """The credential is looked at only at the login."""
-    lake = new_lake(seconds=0.5)
-    with Database(lake.url).connect() as conn:
-        time.sleep(0.7)
-        assert who(conn) == APP
-
-
 def test_nobody_waits_for_a_renewal(new_lake: NewLake) -> None:
     """While a credential is still good, a new connection takes it, however slow the workspace."""
     lake = new_lake(seconds=6)
