@@ -223,9 +223,10 @@ def test_a_time_without_a_zone_is_utc(
     server: TestServer, superuser: psycopg.Connection, lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a provisioned instance may say it; the process's own clock is ahead of it by hours."""
-    with in_zone("Asia/Tokyo"), lakebase(
-        server, superuser.info.dbname, provisioned=True
-    ) as provisioned:
+    with (
+        in_zone("Asia/Tokyo"),
+        lakebase(server, superuser.info.dbname, provisioned=True) as provisioned,
+    ):
         monkeypatch.setenv("DATABRICKS_HOST", provisioned.workspace.url)
         handle = provisioned.workspace.handle
 
