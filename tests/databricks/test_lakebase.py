@@ -468,6 +468,28 @@ def test_without_the_sdk_it_is_said_what_to_install(
     assert not caught.value.is_transient
 
 
+IMPORTED = """
+import sys
+from forebay.databricks.lakebase import lakebase
+from forebay.pool import Database
+
+class Look:
+    def find_spec(self, name, *_):
+        if name == "databricks.sdk":
+            print("imported while a login goes on:", lakebase(sys.argv[1])._logins._coming)
+
+sys.meta_path.insert(0, Look())
+Database(sys.argv[1]).connect().close()
+"""
+
+
+def test_the_import_of_the_sdk_is_no_part_of_the_first_login(lake: Lake) -> None:
+    """It takes as long as the machine is busy, which is no sign of a workspace that is away."""
+    command = [sys.executable, "-c", IMPORTED, lake.url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "imported while a login goes on: None\n", done.stderr
+
+
 def test_an_unknown_user_of_the_workspace_is_told_so(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
