@@ -65,8 +65,8 @@ forebay.finish_branch,
 forebay.list_clones, forebay.was_prepared
 to forebay_upkeep;
 
--- everybody: which release is installed, and what time it is there
-grant execute on function forebay.schema_version, forebay.server_time to
+-- everybody: which release is installed, what time it is there, and who may act as which role
+grant execute on function forebay.schema_version, forebay.server_time, forebay.held_roles to
 forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_viewer, forebay_reader, forebay_upkeep;
 
 -- types: a table with a column of one of ours would hold up every later migration of it

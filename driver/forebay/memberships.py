@@ -8,20 +8,9 @@ from dataclasses import replace
 from psycopg import Connection
 from psycopg.sql import Identifier
 
+from forebay.calls.viewer import held_roles
 from forebay.errors import ConnectError
 from forebay.pool import Database
-
-HELD = """
-select r.rolname, array(
-    select substr(g.rolname, 9) from pg_catalog.pg_roles as g
-    where g.rolname like 'forebay\\_%%' and g.oid <> r.oid and pg_catalog.pg_has_role(
-        r.oid, g.oid,
-        case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end
-    )
-)
-from pg_catalog.pg_roles as r
-where r.rolname = any (%s)
-"""
 
 
 def lacking(database: Database, roles: Iterable[str]) -> str | None:
@@ -40,10 +29,10 @@ def lacking(database: Database, roles: Iterable[str]) -> str | None:
 def held(connection: Connection, logins: Iterable[str]) -> dict[str, set[str]]:
     """Return which of our roles (as in forebay_<role>) each login may act as.
 
-    A login that the database does not have is left out. The catalog is open to everybody.
+    A login that the database does not have is left out. Any role of ours may ask.
     """
-    rows = connection.execute(HELD, [list(logins)])
-    return {login: set(roles) for login, roles in rows}
+    found = held_roles(connection, logins=list(logins))
+    return {login: set(roles) for login, roles in found.items()}
 
 
 def _may_act_as(database: Database, role: str) -> bool:

@@ -2,7 +2,7 @@
 
 It speaks the beginning of Postgres's protocol: TLS with a certificate of its own, then the token
 as a password in clear text inside of it. What comes after the login is passed on as it is. It can
-be asleep, cut connections, and lead to a server that takes no writes.
+be asleep, cut connections, lead to a server that takes no writes, and swallow notifications.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from forebay_lab.wire import (
     GSS_REQUEST,
     SSL_REQUEST,
     Ended,
+    WithoutNotifications,
     code,
     packet,
     parameters,
@@ -61,7 +62,7 @@ class Gateway:
     that calls each database that there is, where they are not those of the server. Settings may be
     changed while it runs, in seconds, None for never: `idle_seconds` cuts a connection on which
     nothing was said for so long, `lifetime_seconds` one that is as old. `is_read_only` has new
-    sessions take no writes.
+    sessions take no writes; `swallows_notifications` has them hear none, as behind a pooler.
     """
 
     socket_path: str
@@ -72,6 +73,7 @@ class Gateway:
     idle_seconds: float | None = None
     lifetime_seconds: float | None = None
     is_read_only: bool = False
+    swallows_notifications: bool = False
     logins: list[Login] = field(default_factory=list)
     cuts: int = 0
     _sleep: _Sleep | None = None
@@ -226,6 +228,7 @@ class Gateway:
     def _carry(self, line: socket.socket, server: socket.socket, epoch: threading.Event) -> None:
         """Pass on what either end says, until one ends it or it is cut."""
         began = heard = time.monotonic()
+        told = WithoutNotifications() if self.swallows_notifications else None
         while True:
             if not (isinstance(line, ssl.SSLSocket) and line.pending()):
                 ready = select.select([line, server], [], [], LOOK_EVERY)[0]
@@ -242,7 +245,10 @@ class Gateway:
                     return
                 if data:
                     heard = now
-                    (server if source is line else line).sendall(data)
+                    if source is line:
+                        server.sendall(data)
+                    else:
+                        line.sendall(told.of(data) if told else data)
         with self._lock:
             self.cuts += 1
 

@@ -1,11 +1,13 @@
-"""The beginning of Postgres's protocol, as a server hears it: messages before a session begins."""
+"""Postgres's protocol as far as a gateway has to know it: mostly how a session begins."""
 
 from __future__ import annotations
 
 import socket
 import struct
+from dataclasses import dataclass
 
 SSL_REQUEST, GSS_REQUEST, CANCEL_REQUEST = 80877103, 80877104, 80877102
+NOTIFICATION = b"A"
 CLEARTEXT_PASSWORD = b"R" + struct.pack("!ii", 8, 3)
 LONGEST = 1 << 16  # bytes of a message
 
@@ -61,3 +63,22 @@ def refusal(sqlstate: str, message: str) -> bytes:
     fields = {"S": "FATAL", "V": "FATAL", "C": sqlstate, "M": message}
     body = b"".join(f"{name}{value}\0".encode() for name, value in fields.items()) + b"\0"
     return b"E" + struct.pack("!i", 4 + len(body)) + body
+
+
+@dataclass(slots=True)
+class WithoutNotifications:
+    """What a server says, message by message, without the notifications among it."""
+
+    _rest: bytes = b""
+
+    def of(self, data: bytes) -> bytes:
+        """Return the messages that are whole with this piece of them."""
+        self._rest += data
+        kept = b""
+        while len(self._rest) > 4:
+            length = 1 + int(struct.unpack("!i", self._rest[1:5])[0])
+            if length > len(self._rest):
+                break
+            message, self._rest = self._rest[:length], self._rest[length:]
+            kept += b"" if message.startswith(NOTIFICATION) else message
+        return kept

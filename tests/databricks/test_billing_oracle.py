@@ -1,4 +1,4 @@
-"""Any bill, read day by day, is what a Decimal oracle makes of it."""
+"""Any bill, read again as it comes, is what a Decimal oracle makes of it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from databricks.support_billing import DAY, HOUR, LONG_AGO, MINUTE, Books, books
 from forebay.calls import viewer
 
 __all__ = ["books"]
+
+
+READ_ON = (0, 1, 6)
+"""Days after the runs on which the bill is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ ROWS = st.lists(
         kind=st.sampled_from(["ORIGINAL", "RETRACTION", "RESTATEMENT"]),
         sku=st.sampled_from(["A", "B"]),
         quantity=digits(-(10**21), 10**21),
-        days_later=st.integers(0, 6),
+        days_later=st.sampled_from(READ_ON),
         is_elsewhere=st.booleans(),
     ),
     min_size=1,
@@ -52,13 +56,13 @@ PRICES = st.lists(digits(0, 10**20), min_size=4, max_size=4)
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(rows=ROWS, prices=PRICES)
 def test_any_bill_is_what_the_oracle_makes_of_it(
     books: Books, rows: list[Used], prices: list[Decimal]
 ) -> None:
-    """Rows in any order and on any day, read day by day: the sum over a run, to the last digit."""
+    """Rows in any order, read on some days: the sum over a run, to the last digit."""
     books.statements.execute('DELETE FROM "system.billing".usage')
     books.statements.execute('DELETE FROM "system.billing".list_prices')
     books.clock.superuser.execute("delete from forebay.compute_sources")
@@ -68,7 +72,7 @@ def test_any_bill_is_what_the_oracle_makes_of_it(
     for sku, before, after in (("A", *prices[:2]), ("B", *prices[2:])):
         books.rows.price(f"{before:f}", LONG_AGO, change, sku=sku)
         books.rows.price(f"{after:f}", change, sku=sku)
-    for days in range(8):
+    for days in READ_ON:
         for row in (row for row in rows if row.days_later == days):
             add(books, row, runs[row.run][1], begins)
         books.clock.set(begins + days * DAY + 2 * HOUR)

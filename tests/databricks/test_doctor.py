@@ -284,9 +284,7 @@ def test_a_pooler_that_swallows_notifications_is_said(
 ) -> None:
     """LISTEN is tried for real: a notification has to arrive."""
     monkeypatch.setattr("forebay.databricks.checks.database.LISTEN_SECONDS", 4)
-    monkeypatch.setattr(
-        "forebay.listen.Listener._probe", lambda *_: (_ for _ in ()).throw(TimeoutError())
-    )
+    here.gateway.swallows_notifications = True
     (finding,) = look("intake")
     assert finding.check == "listen"
     assert "pooler" in finding.said
@@ -569,13 +567,11 @@ def test_a_name_that_is_wrong_is_one_line_and_the_others_are_looked_at(
     ],
 )
 def test_a_list_that_is_odd_ends_nothing(
-    here: Deployed,
-    lacking: Callable[..., list[Finding]],
-    monkeypatch: pytest.MonkeyPatch,
-    odd: dict[str, Any],
+    here: Deployed, lacking: Callable[..., list[Finding]], odd: dict[str, Any]
 ) -> None:
     """Each right that cannot be seen is a line of its own."""
-    monkeypatch.setattr("forebay.databricks.acls._get", lambda *_, **__: odd)
+    on = "GET .*/(permissions|effective-permissions|acls)/"
+    here.workspace.faults.add(Fault("status", on, 200, page=json.dumps(odd), times=None))
     found = lacking()
     assert len(found) == len(here.grants()) + len(here.uses()) + 2  # to read and to write
     assert all(finding.state in ("missing", "unknown") for finding in found)

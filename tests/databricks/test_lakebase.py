@@ -123,14 +123,6 @@ def test_cp1_a_credential_is_replaced_before_it_ends(new_lake: NewLake) -> None:
     assert 3 <= lake.asked <= 12
 
 
-def test_cp1_an_open_connection_outlives_its_credential(new_lake: NewLake) -> None:
-    """The credential is looked at only at the login."""
-    lake = new_lake(seconds=0.5)
-    with Database(lake.url).connect() as conn:
-        time.sleep(0.7)
-        assert who(conn) == APP
-
-
 def test_nobody_waits_for_a_renewal(new_lake: NewLake) -> None:
     """While a credential is still good, a new connection takes it, however slow the workspace."""
     lake = new_lake(seconds=6)
@@ -474,6 +466,28 @@ def test_without_the_sdk_it_is_said_what_to_install(
     with pytest.raises(ConnectError, match="install Forebay's extra databricks") as caught:
         Database(lake.url).connect()
     assert not caught.value.is_transient
+
+
+IMPORTED = """
+import sys
+from forebay.databricks.lakebase import lakebase
+from forebay.pool import Database
+
+class Look:
+    def find_spec(self, name, *_):
+        if name == "databricks.sdk":
+            print("imported while a login goes on:", lakebase(sys.argv[1])._logins._coming)
+
+sys.meta_path.insert(0, Look())
+Database(sys.argv[1]).connect().close()
+"""
+
+
+def test_the_import_of_the_sdk_is_no_part_of_the_first_login(lake: Lake) -> None:
+    """It takes as long as the machine is busy, which is no sign of a workspace that is away."""
+    command = [sys.executable, "-c", IMPORTED, lake.url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.stdout == "imported while a login goes on: None\n", done.stderr
 
 
 def test_an_unknown_user_of_the_workspace_is_told_so(

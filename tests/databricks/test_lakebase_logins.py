@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +18,7 @@ from forebay import run_attempt as running
 from forebay.calls import worker as calls
 from forebay.databricks import logins
 from forebay.databricks.lakebase import Login
+from forebay.databricks.lakebase import lakebase as lakebase_of
 from forebay.databricks.logins import Logins
 from forebay.errors import ConnectError
 from forebay.pool import Database
@@ -68,6 +70,17 @@ def test_a_result_outlives_a_login_that_is_away(
     befall_for_a_second(lake, status=status)
     running._report(attempt, agents.Result({"pages": 3}), None)
     assert worker.detail(db, task_id).status == "completed"
+
+
+def test_cp1_a_result_goes_by_a_connection_that_outlives_its_credential(
+    lake: Lake, db: psycopg.Connection
+) -> None:
+    """The credential is looked at only at the login: neither another one nor another login."""
+    attempt, task_id = begun(db, Database(lake.url))
+    end_bearers(lake)
+    running._report(attempt, agents.Result({"pages": 3}), None)
+    assert worker.detail(db, task_id).status == "completed"
+    assert (lake.asked, len(lake.gateway.logins)) == (1, 1)
 
 
 def begun(db: psycopg.Connection, database: Database) -> tuple[RunningAttempt, int]:
@@ -196,11 +209,24 @@ def test_a_credential_that_makes_no_sense_may_pass(
     assert caught.value.is_transient
 
 
+@contextmanager
+def in_zone(name: str) -> Iterator[None]:
+    """Have this process's clock show the time of a zone for the block."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", name)
+        time.tzset()
+        yield
+    time.tzset()
+
+
 def test_a_time_without_a_zone_is_utc(
     server: TestServer, superuser: psycopg.Connection, lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a provisioned instance may say it."""
-    with lakebase(server, superuser.info.dbname, provisioned=True) as provisioned:
+    """As a provisioned instance may say it; the process's own clock is ahead of it by hours."""
+    with (
+        in_zone("Asia/Tokyo"),
+        lakebase(server, superuser.info.dbname, provisioned=True) as provisioned,
+    ):
         monkeypatch.setenv("DATABRICKS_HOST", provisioned.workspace.url)
         handle = provisioned.workspace.handle
 
@@ -212,6 +238,7 @@ def test_a_time_without_a_zone_is_utc(
 
         monkeypatch.setattr(provisioned.workspace, "handle", handled)
         Database(provisioned.url).connect().close()
+        assert lakebase_of(provisioned.url).life == pytest.approx(3600, abs=60)
 
 
 def test_pools_that_open_before_the_first_login_follow_the_life_of_credentials(lake: Lake) -> None:

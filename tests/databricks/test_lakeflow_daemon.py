@@ -58,6 +58,7 @@ def test_a_run_that_ended_without_a_report_is_noticed(
     how: dict[str, str],
     attempt_status: str,
     spent: int,
+    workspace: Workspace,
     jobs: Jobs,
     launcher: LakeflowLauncher,
     db: Db,
@@ -65,7 +66,7 @@ def test_a_run_that_ended_without_a_report_is_noticed(
     daemon_dsn: str,
     tmp_path: Path,
 ) -> None:
-    """Within one poll, and it is retried: what never started spends no attempt."""
+    """By the next look, and it is retried: what never started spends no attempt."""
     short_grace(superuser, timedelta(seconds=0.2))
     register_job(db)
     task_id = enqueue(db)
@@ -73,7 +74,8 @@ def test_a_run_that_ended_without_a_report_is_noticed(
         run_id = run_of(db, task_id)
         operator.pause_agent(db, agent="fake", until=LONG_AFTER)  # one attempt is enough here
         jobs.put(run_id, **{"life_cycle_state": "TERMINATED"} | how)
-        until(lambda: attempts(db, task_id)[0]["status"] == attempt_status, 3)
+        workspace.faults.add(Fault("status", on=LOOKS, skip=1, times=None))
+        until(lambda: attempts(db, task_id)[0]["status"] == attempt_status, 30)
     row = task(db, task_id)
     assert (row["status"], row["attempt_count"]) == ("enqueued", spent)
     assert row["release_count"] == 1 - spent

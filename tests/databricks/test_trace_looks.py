@@ -12,10 +12,6 @@ from typing import Any
 import mlflow
 import psycopg
 import pytest
-from mlflow import MlflowClient
-from mlflow.entities import Trace
-from mlflow.exceptions import MlflowException
-from mlflow.protos.databricks_pb2 import INTERNAL_ERROR, PERMISSION_DENIED
 
 from databricks.support_traces import MODEL, Seen, call, empty_mlflow, seen, told, traced
 from forebay.calls import agent as report
@@ -155,52 +151,6 @@ def test_what_was_looked_for_too_long_ago_is_not_recorded(
         assert look(bare, work, part) == Traced()
     assert bare.used(work) == (0, 0, False)
     assert dict(look(bare, work, whole).states) == {"found": 1}
-
-
-FAILURES = {
-    "denied": MlflowException("no", error_code=PERMISSION_DENIED),
-    "broken": MlflowException("no", error_code=INTERNAL_ERROR),
-    "storage away": ConnectionError("no /file?signature=secret"),
-    "storage hangs": TimeoutError("no"),
-}
-
-
-@pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
-def test_traces_that_cannot_be_read_hold_up_no_others(
-    failure: Exception,
-    seen: Seen,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """However many come first: each is partial, has had its look, and keeps what was seen of it."""
-    works, ids = [seen.claim() for _ in range(4)], list[str]()
-    for work in works:
-        with traced(work) as root:
-            call(root, (7, 3), mlflow__llm__model=MODEL)
-        ids.append(root.trace_id)
-    seen.complete(works[0])
-    assert dict(seen.read().states) == {"found": 1}
-    seen.db.execute("update forebay.attempt_traces set next_look_at = forebay._now()")
-    for work in works[1:]:
-        seen.complete(work)
-    get_trace = MlflowClient.get_trace
-
-    def get(client: MlflowClient, trace_id: str, display: bool) -> Trace:
-        if trace_id in ids[:3]:
-            raise failure
-        trace: Trace = get_trace(client, trace_id, display=display)
-        return trace
-
-    monkeypatch.setattr(MlflowClient, "get_trace", get)
-    with caplog.at_level(logging.WARNING):
-        assert dict(seen.read().states) == {"partial": 3, "found": 1}
-    assert seen.used(works[3]) == (7, 3, True)
-    assert [seen.used(work)[:2] for work in works[:3]] == [(7, 3), (0, 0), (0, 0)]
-    looks = seen.db.execute("select looks from forebay.attempt_traces order by attempt_id")
-    assert looks.fetchall() == [(2,), (1,), (1,), (1,)]
-    said = [getattr(record, FIELDS, {}) for record in caplog.records]
-    assert {each["trace_id"] for each in said if "trace_id" in each} == set(ids[:3])
-    assert "secret" not in str(said)
 
 
 def test_more_calls_than_are_recorded_are_not_known(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import mlflow
 import psycopg
@@ -26,6 +28,7 @@ from forebay.calls import operator, submitter, viewer, worker
 from forebay.databricks.bootstrap import Principal as Admitted
 from forebay.databricks.bootstrap import admit
 from forebay.errors import TracesError
+from forebay.logs import FIELDS
 from forebay.pool import Database
 from forebay.rows import ClaimedAttempt
 from forebay.traces import harvest, mlflow_store
@@ -195,6 +198,51 @@ def test_no_request_to_a_workspace_takes_long(seen: Seen, workspace: Workspace) 
     its_own = get_workspace_client(False, workspace.url, None, None)
     assert its_own.config.retry_timeout_seconds == 20
     assert MLFLOW_ASYNC_TRACE_LOGGING_RETRY_TIMEOUT.get() == 20
+
+
+FAILURES = {
+    "denied": ("GET .*/mlflow/traces/{}", {"status": 403, "code": "PERMISSION_DENIED"}),
+    "broken": ("GET .*/mlflow/traces/{}", {"status": 500, "code": "INTERNAL_ERROR"}),
+    "spans denied": ("GET .*/mlflow/traces/{}/cred", {"status": 403, "code": "PERMISSION_DENIED"}),
+    "storage refuses": ("GET /trace-storage/{}", {"status": 403, "code": "AccessDenied"}),
+    "storage away": ("GET /trace-storage/{}", {"kind": "reset"}),
+    "storage hangs": ("GET /trace-storage/{}", {"kind": "hang", "seconds": 60}),
+}
+
+
+@pytest.mark.parametrize(("on", "how"), FAILURES.values(), ids=FAILURES)
+def test_traces_that_cannot_be_read_hold_up_no_others(
+    on: str,
+    how: dict[str, Any],
+    seen: Seen,
+    workspace: Workspace,
+    traces: Traces,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """However many come first: each is partial, has had its look, and keeps what was seen of it."""
+    works = [seen.claim() for _ in range(4)]
+    ids = [trace(work) for work in works]
+    seen.complete(works[0])
+    assert dict(seen.read().states) == {"found": 1}
+    seen.db.execute("update forebay.attempt_traces set next_look_at = forebay._now()")
+    for work in works[1:]:
+        seen.complete(work)
+    for trace_id in ids[:3]:
+        workspace.faults.add(
+            Fault(**{"kind": "status", "times": None, "on": on.format(trace_id)} | how)
+        )
+    monkeypatch.setattr(mlflow_store, "READ_SECONDS", 2)
+    with caplog.at_level(logging.WARNING):
+        assert dict(seen.read().states) == {"partial": 3, "found": 1}
+    workspace.faults.clear()
+    assert seen.used(works[3]) == USED
+    assert [seen.used(work)[:2] for work in works[:3]] == [USED[:2], (0, 0), (0, 0)]
+    looks = seen.db.execute("select looks from forebay.attempt_traces order by attempt_id")
+    assert looks.fetchall() == [(2,), (1,), (1,), (1,)]
+    said = [getattr(record, FIELDS, {}) for record in caplog.records]
+    assert {each["trace_id"] for each in said if "trace_id" in each} == set(ids[:3])
+    assert "X-Signature" not in str(said)
 
 
 def test_a_storage_that_hangs_holds_up_no_harvest_for_ever(

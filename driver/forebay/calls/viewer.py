@@ -300,5 +300,10 @@ def schema_version(connection: AnyConnection) -> str:
 
 
 @stored
+def held_roles(connection: AnyConnection, *, logins: Sequence[str]) -> dict[str, list[str]]:
+    """Return which forebay_* roles each login has that is there; every forebay_* role may ask."""
+
+
+@stored
 def server_time(connection: AnyConnection) -> datetime:
     """Read the database's clock, the one that decides about leases."""

@@ -10,7 +10,7 @@ import os
 import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -33,7 +33,7 @@ DEFAULTS = {"port": "5432", "dbname": "databricks_postgres", "sslmode": "require
 ENCRYPTED = ("require", "verify-ca", "verify-full")
 KEYWORDS = (*OF_THE_APP, "sslmode", "sslrootcert", "target_session_attrs", "options")
 FIRST_SECONDS = 30
-"""How long the first credential may take: the SDK is imported for it, and logs in."""
+"""How long the first credential may take: the SDK logs in for it."""
 
 LONGEST_LIFE = 3600.0
 """Seconds that a credential lasts at most, whatever the difference of two clocks says."""
@@ -132,9 +132,13 @@ class Lakebase:
     def parameters(self, timeout: float) -> dict[str, str]:
         """Return libpq's, with a password that is good now. Raises ConnectError.
 
-        It waits for a credential `timeout` seconds at most, for the first one longer.
+        It waits for a credential `timeout` seconds at most, for the first one longer. That the SDK
+        is imported first does not count: it says nothing of the workspace.
         """
-        login = self._login(timeout if self._client else max(timeout, FIRST_SECONDS))
+        if not self._client:
+            _import_sdk()
+            timeout = max(timeout, FIRST_SECONDS)
+        login = self._login(timeout)
         return {
             **DEFAULTS,
             "target_session_attrs": "read-write",  # not the node that a failover leaves behind
@@ -169,6 +173,12 @@ class Lakebase:
             host, token, ends_at = ask(client, self._address.place, host)
             left = (ends_at - datetime.now(UTC)).total_seconds()
         return Login(host, self._user, token, life=min(max(left, 0.0), LONGEST_LIFE))
+
+
+def _import_sdk() -> None:
+    """Import what logs in; without the SDK, `_sentences` says so."""
+    with suppress(ImportError):
+        import forebay.databricks.client  # noqa: F401
 
 
 def _make_client() -> WorkspaceClient:

@@ -160,8 +160,9 @@ class Traces(Area):
         return found
 
     def _sign(self, request: Request, method: str) -> dict[str, Any]:
-        key = secrets.token_urlsafe(24)
-        self._signed[key] = (method, request.params["trace_id"])
+        trace_id = request.params["trace_id"]
+        key = f"{trace_id}-{secrets.token_urlsafe(24)}"
+        self._signed[key] = (method, trace_id)
         url = f"{request.base_url}{STORAGE.format(key=key)}?X-Signature=simulated"
         return {"credential_info": {"type": "AWS_PRESIGNED_URL", "signed_uri": url, "headers": []}}
 

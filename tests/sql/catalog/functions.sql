@@ -74,6 +74,7 @@ select bag_eq(
         ('batch_tasks_by_confidence', 's'), ('begin_bill', 's'), ('branch_state', 's'), ('cost_by', 's'),
         ('cost_sources', 's'), ('cost_summary', 's'), ('count_matching', 's'), ('customer_costs', 's'),
         ('customer_status', 's'), ('explain_task', 's'), ('folder_to_clean', 's'), ('health', 's'),
+        ('held_roles', 's'),
         ('known_attempts', 's'), ('list_attempts', 's'), ('list_audit', 's'), ('list_batches', 's'),
         ('list_clones', 's'), ('list_compute_sources', 's'), ('list_prices', 's'), ('list_tasks', 's'),
         ('list_uploads', 's'), ('metric_series', 's'), ('metrics', 's'),

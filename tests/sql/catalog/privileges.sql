@@ -20,27 +20,27 @@ select results_eq(
     from callers as c inner join functions as f on has_function_privilege(c.role, f.oid, 'execute')
     group by c.caller order by c.caller $$,
     $$ values
-        ('agent', 'begin_attempt callback complete complete_many fail known_attempts may_call report_progress report_usage '
+        ('agent', 'begin_attempt callback complete complete_many fail held_roles known_attempts may_call report_progress '
+            || 'report_usage schema_version server_time'),
+        ('operator', 'act_on_matching annotate cancel held_roles lift_spend_cap open_installation pause_agent price_calls '
+            || 'register_agent register_customer register_price register_quota reprioritize reprocess resume_agent retry '
             || 'schema_version server_time'),
-        ('operator', 'act_on_matching annotate cancel lift_spend_cap open_installation pause_agent price_calls register_agent '
-            || 'register_customer register_price register_quota reprioritize reprocess resume_agent retry '
-            || 'schema_version server_time'),
-        ('reader', 'read_batch_explanations read_batch_outlook read_batch_results read_batch_tasks '
+        ('reader', 'held_roles read_batch_explanations read_batch_outlook read_batch_results read_batch_tasks '
             || 'read_batch_tasks_by_confidence schema_version server_time task_result'),
         ('submitter',
             'batch_explanations batch_outlook batch_results batch_tasks batch_tasks_by_confidence cancel_batch '
-            || 'drop_upload enqueue enqueue_many finish_upload list_uploads open_batch open_upload own_batches '
+            || 'drop_upload enqueue enqueue_many finish_upload held_roles list_uploads open_batch open_upload own_batches '
             || 'registered_agents retry_batch retry_batch_tasks schema_version server_time '
             || 'submit_uploads'),
         ('upkeep', 'announcement_sent attempts_to_cost attempts_to_trace begin_bill begin_branch branch_copied '
-            || 'branch_state collect_announcements end_bill finish_branch folder_to_clean list_clones mask_data prepare_branch '
-            || 'record_bill record_compute_usage record_traces runs_to_bill schema_version server_time sweep uploads_cleaned '
+            || 'branch_state collect_announcements end_bill finish_branch folder_to_clean held_roles list_clones mask_data '
+            || 'prepare_branch record_bill record_compute_usage record_traces runs_to_bill schema_version server_time sweep uploads_cleaned '
             || 'uploads_to_clean was_prepared'),
         ('viewer', 'agent_names agent_status batch_progress cost_by cost_sources cost_summary count_matching '
-            || 'customer_costs customer_status explain_task health list_attempts list_audit list_batches '
+            || 'customer_costs customer_status explain_task health held_roles list_attempts list_audit list_batches '
             || 'list_compute_sources list_prices list_tasks metric_series metrics monitoring quota_status '
             || 'schema_version server_time shared_costs table_sizes task_counts task_detail'),
-        ('worker', 'adopt dequeue observe_launcher observe_run record_run recover_claims release renew_leases '
+        ('worker', 'adopt dequeue held_roles observe_launcher observe_run record_run recover_claims release renew_leases '
             || 'runs_before runs_to_cancel '
             || 'schema_version server_time sweep') $$,
     'each role may call the functions of its folder'
