@@ -444,6 +444,7 @@
 \set file functions/viewer/customer_status.sql \set sha256 6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6 \ir install/apply.sql
 \set file functions/viewer/explain_task.sql \set sha256 d00eae68b1770ff568a150b7c1f483e78daead66811a8ab1957106a7a04e5385 \ir install/apply.sql
 \set file functions/viewer/health.sql \set sha256 6cd0641280c0342b88064b6eb15d0dd7b2429a6710422fb9c3f2c4e2f35ed9b7 \ir install/apply.sql
+\set file functions/viewer/held_roles.sql \set sha256 89632c645620ff9454d69e98b43b54f488cea9cddbb11edcfde3108b925d122a \ir install/apply.sql
 \set file functions/viewer/list_attempts.sql \set sha256 85d089c0b1f99d60b74ea4e729152c4f3399dbcc80a35200a152e9fcaf91e9a8 \ir install/apply.sql
 \set file functions/viewer/list_audit.sql \set sha256 c956681e6785f324c4d9e9a962abdbf5a073d689c3883ab81cbc67e1a3f2b1e6 \ir install/apply.sql
 \set file functions/viewer/list_batches.sql \set sha256 8b989c1dcc6eb18543900b81ed1e8c050c34fab208c29753d360540d1de9d03b \ir install/apply.sql
@@ -499,6 +500,6 @@
 \set file triggers/wakeups.sql \set sha256 f6343448926769fb6d4d3d07870ed02d81c6356ac70c58bbd72baab190bcfd0d \ir install/apply.sql
 
 -- grants.sql
-\set file grants.sql \set sha256 57dcafafa50b5310d00ef41b0513889abd3f9fa1d9fa998c88875ba9597bf371 \ir install/apply.sql
+\set file grants.sql \set sha256 d4bed6627d0e292f8525e5ce98b840259bb208e6d2de932f3351e36e5c270b48 \ir install/apply.sql
 
 \ir install/finish.sql

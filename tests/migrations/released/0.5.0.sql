@@ -425,6 +425,7 @@
 --   new     functions/viewer/customer_status.sql
 --   new     functions/viewer/explain_task.sql
 --   new     functions/viewer/health.sql
+--   new     functions/viewer/held_roles.sql
 --   new     functions/viewer/list_attempts.sql
 --   new     functions/viewer/list_audit.sql
 --   new     functions/viewer/list_batches.sql
@@ -19193,6 +19194,37 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/viewer/held_roles.sql
+create or replace function forebay.held_roles(p_logins text[])
+    returns jsonb
+    language sql
+    stable
+    security definer
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Say which of our roles each of these logins may act as: agent for forebay_agent, and so on; owner may be among them.
+--
+-- Returns    an object with a list of names for each login; one that the database does not have is left out
+-- Called by  every role that calls any function
+select coalesce(jsonb_object_agg(r.rolname, (
+    select coalesce(jsonb_agg(substr(g.rolname, 9) order by g.rolname), '[]')
+    from pg_roles as g
+    where g.rolname like 'forebay\_%' and g.oid <> r.oid
+        -- Who made a role in PostgreSQL 16 or newer has its admin option, and may not act as it by that.
+        and pg_has_role(r.oid, g.oid, case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end)
+)), '{}')
+from pg_roles as r
+where r.rolname = any(p_logins);
+$function$;
+
+comment on function forebay.held_roles is
+'Say which of our roles each of these logins may act as: agent for forebay_agent, and so on; owner may be among them.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/viewer/held_roles.sql', 'repeatable', '89632c645620ff9454d69e98b43b54f488cea9cddbb11edcfde3108b925d122a', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/viewer/list_attempts.sql
 create or replace function forebay.list_attempts(
     p_statuses          text[] default '{lost,superseded}',
@@ -21584,8 +21616,8 @@ forebay.finish_branch,
 forebay.list_clones, forebay.was_prepared
 to forebay_upkeep;
 
--- everybody: which release is installed, and what time it is there
-grant execute on function forebay.schema_version, forebay.server_time to
+-- everybody: which release is installed, what time it is there, and who may act as which role
+grant execute on function forebay.schema_version, forebay.server_time, forebay.held_roles to
 forebay_submitter, forebay_worker, forebay_agent, forebay_operator, forebay_viewer, forebay_reader, forebay_upkeep;
 
 -- types: a table with a column of one of ours would hold up every later migration of it
@@ -21602,7 +21634,7 @@ begin
 end;
 $types$;
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('grants.sql', 'repeatable', '57dcafafa50b5310d00ef41b0513889abd3f9fa1d9fa998c88875ba9597bf371', '0.5.0', pg_catalog.clock_timestamp(), session_user)
+values ('grants.sql', 'repeatable', 'd4bed6627d0e292f8525e5ce98b840259bb208e6d2de932f3351e36e5c270b48', '0.5.0', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;

@@ -59,7 +59,10 @@ select throws_ok(
     $$ select forebay.open_upload(upload(4), 'n', repeat('x', 201)) $$, '22023', null, 'nor over-long'
 );
 set local role forebay_owner;
-select given($$ update forebay.installation set installation_id = upload(5), home = '1' $$);
+select given($$
+    select forebay.prepare_branch('fix');
+    update forebay.installation set installation_id = upload(5), home = '1'
+$$);
 set local role forebay_submitter;
 select throws_ok(
     $$ select forebay.open_upload(upload(3), 'n', 'ann') $$, 'QF401',
@@ -70,7 +73,8 @@ set local role forebay_owner;
 select given($$
     select forebay.begin_branch('fix');
     update forebay.installation set installation_id = upload(6);
-    select forebay.mask_data()
+    select forebay.mask_data();
+    select forebay.finish_branch()
 $$);
 select throws_ok($$ select forebay.open_upload(upload(4), 'n', 'ann') $$, 'QF401', null, 'nor does a closed branch');
 select given($$ select forebay.open_installation() $$);

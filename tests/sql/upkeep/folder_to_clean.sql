@@ -5,12 +5,13 @@ select stop_clock();
 set local role forebay_upkeep;
 select is(forebay.folder_to_clean(), 'uploads', 'an original has all of them');
 set local role forebay_owner;
-select given($$ update forebay.installation set home = '1' $$);
+select given($$ select forebay.prepare_branch('fix'); update forebay.installation set home = '1' $$);
 select is(forebay.folder_to_clean(), null, 'a copy has none');
 select given($$
     select forebay.begin_branch('fix');
     update forebay.installation set installation_id = upload(1);
-    select forebay.mask_data()
+    select forebay.mask_data();
+    select forebay.finish_branch()
 $$);
 select is(forebay.folder_to_clean(), null, 'nor has a closed branch');
 select given($$ select forebay.open_installation() $$);
