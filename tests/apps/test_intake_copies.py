@@ -45,11 +45,13 @@ def become_a_copy(superuser: psycopg.Connection) -> None:
 
 def become_a_branch(superuser: psycopg.Connection) -> str:
     """Have the database be a closed branch, and return its installation's id."""
+    upkeep.prepare_branch(superuser, name="fix")
     become_a_copy(superuser)
     superuser.execute("set role forebay_owner")
     state = upkeep.begin_branch(superuser, name="fix")
     while not upkeep.mask_data(superuser).is_complete:
         pass
+    upkeep.finish_branch(superuser)
     superuser.execute("reset role")
     return str(state.installation_id)
 
