@@ -124,8 +124,8 @@ def test_a_closed_copy_removes_nothing_unfinished(
     become: Callable[[psycopg.Connection], object],
 ) -> None:
     """A write that seems to have died may be one of the original's that goes on."""
-    there = left(intake, "uploads")
     become(superuser)
+    there = left(intake, "uploads")  # not before: the app has a cleaner of its own
     assert cleaner.step() == 0
     assert unfinished(intake) == there
     operator.open_installation(superuser)

@@ -368,7 +368,9 @@ def test_a_transaction_that_is_read_only_by_itself_keeps_its_connection(
 def test_an_attempt_gets_the_url_and_not_the_credential(lake: Lake) -> None:
     """Its process asks for its own: it may run longer than a credential lasts."""
     names = ("task_id", "attempt_id", "attempt_no", "agent", "entry_point", "payload")
-    attempt = SimpleNamespace(**dict.fromkeys(names), deadline_at=datetime.now(UTC))
+    attempt = SimpleNamespace(
+        **dict.fromkeys(names), launch_token="token", deadline_at=datetime.now(UTC)
+    )
     document = document_of(attempt, Database(lake.url))  # type: ignore[arg-type]
     assert document["conninfo"] == lake.url
     assert lake.asked == 0

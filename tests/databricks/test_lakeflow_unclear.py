@@ -26,7 +26,8 @@ def alive(jobs: Jobs) -> list[str]:
 def goes_on_with_one_run(jobs: Jobs, db: Db, task_id: int) -> None:
     """See the refused attempt end, then, once launches are taken again, one run live."""
     ended = until(lambda: attempts(db, task_id)[0]["finished_at"] and attempts(db, task_id)[0], 30)
-    assert (ended["is_stop_pending"], ended["compute_usd"]) == (True, None)
+    assert ended["compute_usd"] is None
+    assert ended["is_stop_pending"] or not alive(jobs)  # one whose id is known may be over by now
     jobs.jobs[JOB].refusal = None
     operator.resume_agent(db, agent="fake")
     until(lambda: len(attempts(db, task_id)) == 2, 30)

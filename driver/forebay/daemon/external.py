@@ -108,9 +108,9 @@ class ExternalRuns:
             self._caller.call(calls.runs_before, worker=self._caller.worker, attempt_ids=ids)
         )
         asked = self._ask(rows)
-        done = {one.row.attempt_id for one in asked if not one.failure}
+        done = {one.row.attempt_id for one in asked if not one.failure or _names_no_run(one)}
         in_the_way = {row.task_id for row in rows if row.attempt_id not in done}
-        failed = {one.row.task_id: one for one in asked if one.failure}
+        failed = {one.row.task_id: one for one in asked if one.row.attempt_id not in done}
         for run in held:
             run.is_alone = run.attempt.task_id not in in_the_way
         for run in held:
@@ -233,6 +233,15 @@ def _is_forbidden(failure: Exception | None) -> bool:
     if isinstance(failure, LaunchFailed):
         return failure.seen.get("result_state") == "403"
     return isinstance(failure, CancelFailed) and failure.is_forbidden
+
+
+def _names_no_run(asked: Asked) -> bool:
+    """Tell whether a launch token itself was refused, as that of a run that was deleted is.
+
+    Where it is the job that is invalid, so is the next launch: nothing begins beside the run.
+    """
+    failure = asked.failure
+    return isinstance(failure, LaunchFailed) and failure.seen.get("result_state") == "400"
 
 
 def _away(asked: Iterable[Asked]) -> LauncherAway | None:
