@@ -96,7 +96,9 @@ def _run(folder: Path, *command: str) -> None:
 
 def _unpack(archive: Path, folder: Path) -> None:
     with tarfile.open(archive) as tar:
-        tar.extractall(folder, filter="data")
+        if hasattr(tarfile, "data_filter"):  # Python 3.11.4 and newer; Debian 12 has 3.11.2
+            tar.extraction_filter = tarfile.data_filter
+        tar.extractall(folder)
 
 
 def _cache() -> Path:
