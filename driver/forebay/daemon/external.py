@@ -108,7 +108,9 @@ class ExternalRuns:
             self._caller.call(calls.runs_before, worker=self._caller.worker, attempt_ids=ids)
         )
         asked = self._ask(rows)
-        done = {one.row.attempt_id for one in asked if not one.failure or _names_no_run(one)}
+        done = {
+            one.row.attempt_id for one in asked if not one.failure or _names_no_run(one.failure)
+        }
         in_the_way = {row.task_id for row in rows if row.attempt_id not in done}
         failed = {one.row.task_id: one for one in asked if one.row.attempt_id not in done}
         for run in held:
@@ -230,18 +232,22 @@ class ExternalRuns:
 
 def _is_forbidden(failure: Exception | None) -> bool:
     """Tell whether a run could not be asked to end, or be found by its token, as we may not."""
-    if isinstance(failure, LaunchFailed):
-        return failure.seen.get("result_state") == "403"
-    return isinstance(failure, CancelFailed) and failure.is_forbidden
+    if isinstance(failure, CancelFailed):
+        return failure.is_forbidden
+    return _is_refused(failure, "403")
 
 
-def _names_no_run(asked: Asked) -> bool:
+def _names_no_run(failure: Exception | None) -> bool:
     """Tell whether a launch token itself was refused, as that of a run that was deleted is.
 
     Where it is the job that is invalid, so is the next launch: nothing begins beside the run.
     """
-    failure = asked.failure
-    return isinstance(failure, LaunchFailed) and failure.seen.get("result_state") == "400"
+    return _is_refused(failure, "400")
+
+
+def _is_refused(failure: Exception | None, status: str) -> bool:
+    """Tell whether a launch token was answered with this status."""
+    return isinstance(failure, LaunchFailed) and failure.seen.get("result_state") == status
 
 
 def _away(asked: Iterable[Asked]) -> LauncherAway | None:

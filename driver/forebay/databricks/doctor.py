@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from forebay import callbacks, storage
 from forebay.databricks.bill_settings import WAREHOUSE
@@ -20,9 +20,6 @@ from forebay.databricks.principals import Part
 from forebay.errors import ForebayError
 from forebay.logs import EventLog, first_line
 from forebay.settings import DATABASE_URL
-
-if TYPE_CHECKING:
-    pass
 
 log = EventLog(__name__)
 
