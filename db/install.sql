@@ -1,10 +1,10 @@
--- Install Forebay 0.5.0, or upgrade to it: psql -v ON_ERROR_STOP=1 -f db/install.sql
+-- Install Forebay 0.5.1, or upgrade to it: psql -v ON_ERROR_STOP=1 -f db/install.sql
 --
 -- The files in load order; a function's folder is the role that may call it. One transaction.
 -- Running it again changes nothing, and neither does `forebay db upgrade` after it.
 -- Written by `forebay db install-script`: do not edit.
 
-\set release 0.5.0
+\set release 0.5.1
 \ir install/begin.sql
 
 -- migrations
@@ -60,14 +60,14 @@
 \set file functions/internal/_calls_ahead.sql \set sha256 97ae90e8e4288aa1f30aea1ba992ca562aa4a4fd6c20a2d9566eb26a0445ec34 \ir install/apply.sql
 \set file functions/internal/_calls_to_come.sql \set sha256 dee8469aefa4c9c8056519cb8af5fed0d9d329cfcb3b8fc090a446d1d3d717a6 \ir install/apply.sql
 \set file functions/internal/_cancel.sql \set sha256 f153b94eca5ced28d6bd1a30fa51b754bb33587a9b07bacab7dc688527cbd636 \ir install/apply.sql
-\set file functions/internal/_candidates.sql \set sha256 71d6eba7c8405750f8e61294f50fe8c13a997a7706c6c6aab9031025941320e6 \ir install/apply.sql
+\set file functions/internal/_candidates.sql \set sha256 f918451da45cdd2752dba5c05abc929a6369e30cdc7d24d72dab34441513e7eb \ir install/apply.sql
 \set file functions/internal/_cap_condition.sql \set sha256 5ba4cfbf706c1ff99063b4522f8d0eff032e1e1ece3fe832f883e1ef038526b2 \ir install/apply.sql
 \set file functions/internal/_cap_today.sql \set sha256 9184dbbfca13ccae52c9e208ea4996f443bcd48e9029435f33697251fb207ec5 \ir install/apply.sql
 \set file functions/internal/_capped_customers.sql \set sha256 fd3cce1942153dee1c3553670054e6206b3ff4d788aa75f3658580767ab6cc71 \ir install/apply.sql
 \set file functions/internal/_caps.sql \set sha256 183b4bebc5b7582af65d28d022c11b4ef74e5a088448de7ff631d651238399f1 \ir install/apply.sql
 \set file functions/internal/_cells.sql \set sha256 09147b5d217eaed0acb056777d3a440d60db4f8db58bcecc2bc9f5781f86a839 \ir install/apply.sql
 \set file functions/internal/_chance.sql \set sha256 8192e92cfc072260abc4b2b23c64477dddad37ded5eceedd8263e8b588bb1a9c \ir install/apply.sql
-\set file functions/internal/_claim.sql \set sha256 8f464a93b9d381a44180fbcb0ec8084f311167382b0e769abf6bb40d2701b9c5 \ir install/apply.sql
+\set file functions/internal/_claim.sql \set sha256 7053e9cdb84fe0a0bd0fea888c780c7ba95ddbcf154d75c4435b037e54ca52a2 \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
 \set file functions/internal/_compute_bases.sql \set sha256 3b1427c3e7dcb5f6c43ebdba23965c9bd08e87e030b7a9ddd9464c9b9c1184ee \ir install/apply.sql
 \set file functions/internal/_compute_source.sql \set sha256 3fcd88e4538fd59b3295a6f9b84a003b5235905f8b3887ba5be4568f8af3d492 \ir install/apply.sql
@@ -162,6 +162,7 @@
 \set file functions/internal/_is_shared_trace.sql \set sha256 b3b1b89857708c0a344d6f3a7d3d11cc08fd361e00735f342fc4cb6635788fcd \ir install/apply.sql
 \set file functions/internal/_is_short.sql \set sha256 15d04d7db6744274e43792fa086c9aa72701296182ab8938595601ba8030baf7 \ir install/apply.sql
 \set file functions/internal/_is_small.sql \set sha256 3a80547cfbbd73688ce0ff181fc08471d564f9beea2901fd49eadfaa0d6e1b5b \ir install/apply.sql
+\set file functions/internal/_is_stopped.sql \set sha256 fac0ef74172581b89b20b3791ad8d7dcf3dcce04c366b6602467615acb9b84f1 \ir install/apply.sql
 \set file functions/internal/_is_unclear.sql \set sha256 61f4456663f677e0b774801a25cab127631207452e8671fd3272b021e89126ca \ir install/apply.sql
 \set file functions/internal/_is_weighed.sql \set sha256 aa0bc8479853b3f7fbd13a2af918058a4b2095cc46366ce083423badf79afb71 \ir install/apply.sql
 \set file functions/internal/_join_line.sql \set sha256 5a8a32f186570c0ee34f2f0decfeb6584fce664f3e7710912e2f8969d2b8f049 \ir install/apply.sql
@@ -183,7 +184,7 @@
 \set file functions/internal/_launcher_faults.sql \set sha256 68028f9980bc6944ab9800dd73343fca98b4a7397d5cb153cd7f0086b34571a1 \ir install/apply.sql
 \set file functions/internal/_launcher_words.sql \set sha256 f553d11f2998763f0d7760276131e77e3f2d16161a627fe1a0baaa234a3fb4a0 \ir install/apply.sql
 \set file functions/internal/_learned.sql \set sha256 79f99802817248d38b6ad189e1284c93bb27d91dcdd34a334bfd01e8514d47df \ir install/apply.sql
-\set file functions/internal/_leave_room.sql \set sha256 0fefb29ab6e6ba76ee21f9f5e4785f31b7c5b0386cb4cf9480822a3b5c474b10 \ir install/apply.sql
+\set file functions/internal/_leave_room.sql \set sha256 3dd0227248551e9030058000a42c6df5dc6905ebdb29ab48f8fd269b0b44ecbc \ir install/apply.sql
 \set file functions/internal/_levels.sql \set sha256 8679dfb0a58ae6df64599eeb460c795171291b4a674084ca890f11cb3dc84257 \ir install/apply.sql
 \set file functions/internal/_limits.sql \set sha256 26f8cac4223dcfb4aa4ebe397c8e59c6da73af30ee3859a472b6b281e8be2296 \ir install/apply.sql
 \set file functions/internal/_line.sql \set sha256 76e16240433b36a24309aaad6eafcdec847bbef55b8f174917deb3665aa1ce64 \ir install/apply.sql
@@ -218,7 +219,7 @@
 \set file functions/internal/_may_dispatch.sql \set sha256 4459ef67a9629b641454a23a4a48d38a24ebeeb848765717feb35c6c7c129508 \ir install/apply.sql
 \set file functions/internal/_may_have_run.sql \set sha256 f144772bfb14a3b393eb1dd5408378cd6269be5f9e6e0eaddcf6e99ba492d758 \ir install/apply.sql
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
-\set file functions/internal/_may_start.sql \set sha256 8b980448a091d1d671e43a9ce119c26f8318d8eed66797486c26ec89d40cfcde \ir install/apply.sql
+\set file functions/internal/_may_start.sql \set sha256 0555b8906a266f95cfd755bb17394bf95c6a561132f7fe98f5d8b1f328817ada \ir install/apply.sql
 \set file functions/internal/_measure.sql \set sha256 e61893d4d6328633983e365d0344f44b804f5006afde69829d6a74d815879a89 \ir install/apply.sql
 \set file functions/internal/_merge_call.sql \set sha256 ce8ba161f5a88f1fb72ff5838d25c1cbf9123bf286e254a2ff7326b1430fa0e8 \ir install/apply.sql
 \set file functions/internal/_moment_words.sql \set sha256 c7a9665934a7a9bbf0dc03532a234217d70256f6723ab8f21d3920a27d97aec6 \ir install/apply.sql
@@ -230,6 +231,7 @@
 \set file functions/internal/_newest_of_customers.sql \set sha256 dc7697c47050f60992ef2fb4968491481b39b7e7c3e83b27218b2f51dd19f072 \ir install/apply.sql
 \set file functions/internal/_next_round.sql \set sha256 262d6c317d5c45df08a0845b96f2e615d330fe4d3ebdab5daffbace029feb89d \ir install/apply.sql
 \set file functions/internal/_note_announcements.sql \set sha256 d15d8a26929b4376544be9659e78631b029172d972f4a2601f043c9fa49dcf55 \ir install/apply.sql
+\set file functions/internal/_note_run.sql \set sha256 5961e1f7b9475f1c8e78e0e14ddd2842c2322e0e69656132f00c607d4c7658e4 \ir install/apply.sql
 \set file functions/internal/_notify.sql \set sha256 5dc8fa1ba0122aac03a0ae92b7902a731df763d15b7d1a65ff628ab8a71b01cd \ir install/apply.sql
 \set file functions/internal/_now.sql \set sha256 f9db6e24961e35a4a3f1017bb5cc80ec05b0133d997195ae743bf43c33e57d30 \ir install/apply.sql
 \set file functions/internal/_number_words.sql \set sha256 f532a9268dabe3b71a4cafd2315d10cd9fdeb3fecb663cca179351b3790e42a3 \ir install/apply.sql
@@ -395,7 +397,7 @@
 \set file functions/worker/adopt.sql \set sha256 e9b5cb6d0107f0371e0b609ba41b42f56df8ea2d96cf90a5d2e2a2b8b42a782d \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 20bc1effd78446190a5c1b26fd5a58cfc0c5bbf47143a65aa3231e1eb46b5008 \ir install/apply.sql
 \set file functions/worker/observe_launcher.sql \set sha256 410150cf0c3312eb33db8cf82f17296400eb8948bb4091f6e65c3c62cd1a6e83 \ir install/apply.sql
-\set file functions/worker/observe_run.sql \set sha256 4264d5ce97b7a457ad9e8a2c6b5d6d5ebe659efdcbe1b2aa1236b6dc98ec70ab \ir install/apply.sql
+\set file functions/worker/observe_run.sql \set sha256 206996e82a80b3b60c4f69e5eeb67704c7a5ffb39c3c010987efb5a9063493de \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 02cb28b8fbda2a381557416cbb8702b97b0686909377741c462808ffaf61127e \ir install/apply.sql
 \set file functions/worker/recover_claims.sql \set sha256 b566fbb6e4eb3140c8511a2de20574d842c173c048ab3ebac62b086954e4e317 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 20955897973a2e8954e6d6e12ea69718ca3c25ebaaf2cc871b5b9b63e227f159 \ir install/apply.sql

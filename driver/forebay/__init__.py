@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from forebay.pool import Database
     from forebay.worker import Task, Worker
 
-__version__ = "0.5.0"
+__version__ = "0.5.1"
 
 __all__ = [
     "Attempt",

@@ -29,7 +29,7 @@ begin
             and (a.paused_until is null or a.paused_until <= v_now)
     loop
         v_agent := forebay._get_effective(agent, v_now);
-        continue when v_agent.paused_until > v_now or forebay._is_held_up(v_agent, v_now);
+        continue when forebay._is_stopped(v_agent, v_now);
         v_room := forebay._room(v_agent, v_now);
         v_head := (case when v_room > 0 then forebay._pick(v_agent, 1, null, v_now, false) end)[1];
         if v_head.task_id is not null then

@@ -25,7 +25,7 @@ declare
     v_customers text[];
     v_line      forebay.lined_up[];
 begin
-    if p_agent.paused_until > v_now or forebay._is_held_up(p_agent, v_now) then
+    if forebay._is_stopped(p_agent, v_now) then
         return;
     end if;
     if forebay._has_customer_caps() then

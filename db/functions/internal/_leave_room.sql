@@ -28,7 +28,7 @@ begin
         cross join lateral forebay._get_effective(a.agent, p_now) as e
         where a.agent <> p_agent.agent and a.quotas && p_agent.quotas
     loop
-        continue when v_other.paused_until > p_now or forebay._is_held_up(v_other, p_now) or forebay._room(v_other, p_now) = 0;
+        continue when forebay._is_stopped(v_other, p_now) or forebay._room(v_other, p_now) = 0;
         v_first := (forebay._line(v_other, 1, null, p_now, false))[1];
         v_late := v_first.waited - v_other.reserve_after;
         if v_late >= interval '0' and v_late > v_own and v_late < interval '10 minutes'

@@ -15,7 +15,7 @@ declare
     v_limit   integer;
     v_learned forebay.learned;
 begin
-    if p_task.available_at > p_at or v_agent.paused_until > p_at or v_room = 0 or forebay._is_held_up(v_agent, p_at) then
+    if p_task.available_at > p_at or v_room = 0 or forebay._is_stopped(v_agent, p_at) then
         return false;
     elsif p_is_alone then
         v_learned := forebay._learned(v_agent.agent);

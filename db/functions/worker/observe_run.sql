@@ -12,10 +12,9 @@ as $function$
 -- first seen ended. A launch that failed is told in the same way (LAUNCH_FAILED), and a look at a run that did (POLL_FAILED):
 -- result_state is then the HTTP status or UNREACHABLE, termination_code the error's code. "is_unclear": true says that an
 -- earlier try of the launch had no clear answer: then no refusal says that there is no run. "is_launcher_away": true says
--- that p_worker's launcher is away, whatever the job: such a launch holds up no other. While nothing can begin, or the run
--- waits for room, the deadline is put off, by the agent's max_deferral_time at most. A look that failed says
--- nothing about the run: what was last seen of it is kept beside it, as last_seen, and goes on to hold it up. What an ended attempt's run
--- says pauses no agent; one may be paused while the run goes on: its lease is renewed.
+-- that the worker's launcher is away, whatever the job: such a launch holds up no other. While nothing can begin, or the run
+-- waits for room, the deadline is put off, by the agent's max_deferral_time at most. A look that failed says nothing about
+-- the run. What an ended attempt's run says pauses no agent; one may be paused while the run goes on: its lease is renewed.
 --
 -- Returns    renew, requeue, retry, fail or pause_agent: what was done; none when the attempt had ended before
 -- Writes     forebay.task_attempts, forebay.tasks, forebay.agents
@@ -30,8 +29,6 @@ declare
     v_held    forebay.held_attempt;
     v_agent   forebay.agents;
     v_limits  forebay.installation := forebay._limits();
-    v_last    jsonb;
-    v_may_run boolean;
     v_now     timestamptz;
 begin
     if p_run is null or jsonb_typeof(p_run) <> 'object' then
@@ -51,33 +48,8 @@ begin
     end if;
 
     v_held := forebay._lock_attempt(p_attempt_id);
-    v_attempt := v_held.attempt;
-    v_last := forebay._last_seen(v_attempt.run_state, p_run);
-    if v_last is not null then
-        v_outcome.is_held_up := (forebay._run_outcome(v_attempt.launcher, v_last)).is_held_up;
-    end if;
     v_now := forebay._now();
-    v_may_run := forebay._may_have_run(v_attempt, p_run, v_now);
-    update forebay.task_attempts as a
-    set run_state = p_run - '{last_seen, is_unclear}'::text[] || jsonb_strip_nulls(
-            jsonb_build_object(
-                'last_seen', v_last,
-                'is_unclear', case when a.run_id is null then forebay._is_unclear(a.run_state, p_run) end
-            )
-        ),
-        run_ended_at = case
-            when v_outcome.is_ended and not v_may_run then coalesce(a.run_ended_at, v_now)
-            when v_last is not null or p_run ->> 'life_cycle_state' = 'LAUNCH_FAILED' then a.run_ended_at
-        end,
-        is_stop_pending = a.is_stop_pending and (v_may_run or not v_outcome.is_ended),
-        deadline_at = case
-            when v_outcome.is_held_up and a.finished_at is null and a.deadline_at > v_now
-                and (a.run_id is null or p_run ->> 'life_cycle_state' <> 'LAUNCH_FAILED')
-                then forebay._held_up_deadline(a, v_agent, v_now)
-            else a.deadline_at
-        end
-    where a.attempt_id = p_attempt_id
-    returning a.* into v_attempt;
+    v_attempt := forebay._note_run(v_held.attempt, v_agent, v_outcome, p_run, v_now);
     if v_attempt.finished_at is not null then
         return 'none';
     end if;
