@@ -15,6 +15,7 @@ import requests
 from databricks.sdk.errors import NotFound
 from databricks.sdk.errors.base import DatabricksError
 from databricks.sdk.errors.customizer import _ErrorCustomizer
+from databricks.sdk.errors.deserializer import _ErrorDeserializer
 
 STRANGER = "FORBIDDEN"
 """A code of what lets nobody in, and no word of the API's."""
@@ -30,6 +31,14 @@ class Mark(_ErrorCustomizer):
 
     def customize_error(self, response: requests.Response, kwargs: dict[str, Any]) -> None:
         kwargs[OWN] = _is_of_the_api(response)
+
+
+class Unreadable(_ErrorDeserializer):
+    """Say of a refusal that the SDK cannot read what it is; the SDK tells the whole request."""
+
+    def deserialize_error(self, response: requests.Response, _body: bytes) -> dict[str, Any]:
+        status = f"{response.status_code} {response.reason or ''}".strip()
+        return {"message": f"{status}, with a page that is no answer of the API's"}
 
 
 def is_own(error: BaseException | None) -> bool:

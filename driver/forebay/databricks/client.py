@@ -13,11 +13,12 @@ from databricks.sdk.core import Config
 
 import forebay
 from forebay.databricks import is_on_databricks as is_on_databricks
-from forebay.databricks.answers import Mark
+from forebay.databricks.answer_time import give_answers_time
+from forebay.databricks.answers import Mark, Unreadable
 from forebay.databricks.login import Login, told
 
 HTTP_SECONDS = 10
-"""How long one request may take before it counts as lost."""
+"""How long one answer may take, as a whole, before it counts as lost."""
 
 RETRY_SECONDS = 20
 """How long the SDK may try again before the call fails."""
@@ -64,7 +65,8 @@ def workspace_client(
     client = WorkspaceClient(config=config)
     # The one place where an answer can be seen beside its request; files travel by it too.
     sender = client.api_client._api_client
-    sender._session.hooks["response"].append(login.again)
+    give_answers_time(sender._session, http_seconds).hooks["response"].append(login.again)
+    sender._error_parser._error_parsers.append(Unreadable())
     sender._error_parser._error_customizers.append(Mark())
     return client
 

@@ -18,6 +18,7 @@ from databricks.sdk.core import Config, DefaultCredentials
 from databricks.sdk.credentials_provider import CredentialsProvider, CredentialsStrategy
 from databricks.sdk.errors.base import DatabricksError
 
+from forebay.databricks.answer_time import give_answers_time
 from forebay.databricks.logins import Logins
 
 SERVICE_PRINCIPAL = "oauth-m2m"
@@ -155,7 +156,8 @@ def _of_service_principal(config: Config, seconds: float) -> Granted:
     place = (config.discovery_url or "").removesuffix(METADATA) or f"{config.host}/oidc"
     secret = (config.client_id, config.client_secret)
     try:
-        answer = requests.post(f"{place}/v1/token", asked, auth=secret, timeout=seconds)
+        with give_answers_time(requests.Session(), seconds) as session:
+            answer = session.post(f"{place}/v1/token", asked, auth=secret, timeout=seconds)
     except OSError as error:
         raise _away(type(error).__name__) from error
     said = _document(answer)
