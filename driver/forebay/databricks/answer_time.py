@@ -15,7 +15,6 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.poolmanager import PoolManager
-from urllib3.response import HTTPResponse
 
 MOST_LINES = 20
 """Connections to one host, as many as the SDK has: who wants another waits for one of them."""
@@ -113,10 +112,10 @@ class _Watched:
             self._watch.end()
         super().request(*arguments, **options)  # type: ignore[misc]
 
-    def getresponse(self) -> HTTPResponse:
+    def getresponse(self) -> Any:
         self._watch = _sending.watch
         self._watch.begin(self.sock)
-        return super().getresponse()  # type: ignore[misc, no-any-return]
+        return super().getresponse()  # type: ignore[misc]
 
 
 class _Connection(_Watched, HTTPConnection):
