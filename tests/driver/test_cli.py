@@ -223,3 +223,21 @@ def test_reader_that_leaves_early_is_no_error(dsn: str) -> None:
         text=True,
     )
     assert done.stderr == ""
+
+
+def test_of_what_was_applied_status_lists_the_migrations(
+    dsn: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOREBAY_DATABASE_URL", dsn)
+    short = cli("db", "status").out
+    assert f"installed  {__version__}" in short
+    assert "migrations/0001" in short
+    assert "functions/" not in short
+    assert "functions/worker/dequeue.sql" in cli("db", "status", "--verbose").out
+
+
+def test_a_log_level_that_is_none_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOREBAY_LOG_LEVEL", "loud")
+    said = cli("db", "status")
+    assert said.code == 1
+    assert "FOREBAY_LOG_LEVEL is 'loud'" in said.err

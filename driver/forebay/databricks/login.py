@@ -186,5 +186,7 @@ def _document(answer: requests.Response) -> dict[str, Any]:
 
 def _away(reason: str) -> LoginError:
     return LoginError(
-        f"The workspace gives no bearer ({reason}): wait until it answers.", is_transient=True
+        f"The workspace gives no bearer ({reason}): wait until it answers, or check"
+        " DATABRICKS_HOST.",
+        is_transient=True,
     )

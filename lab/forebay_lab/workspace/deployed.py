@@ -126,7 +126,8 @@ class Deployed:
             return {**self.login(INTAKE), **common, "FOREBAY_STORAGE_ROOTS": ROOT}
         if part == "agent":
             return {**self.login(AGENT), **self.job_settings()}
-        return {**self.login(DEPLOYER), **common, "FOREBAY_STORAGE_ROOTS": ROOT}
+        person = {"FOREBAY_STORAGE_ROOTS": ROOT, "FOREBAY_JOB_RUN_AS": AGENT}
+        return {**self.login(DEPLOYER), **common, **person}
 
     def grants(self) -> dict[tuple[str, str], str]:
         """Return the level of each principal on each thing, as the bundle declares it."""
