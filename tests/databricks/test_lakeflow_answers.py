@@ -224,6 +224,16 @@ def test_what_a_gateway_says_is_told_shortly(
     )
 
 
+def test_an_answer_that_repeats_the_request_tells_no_credential(
+    workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    said = f"Authorization: Bearer {workspace.token} is refused"
+    workspace.faults.add(Fault("status", on="run-now", status=400, message=said))
+    with pytest.raises(LaunchFailed, match=r"Authorization: Bearer \*\*\* is refused") as caught:
+        launcher.launch(an_attempt(1))
+    assert workspace.token not in str(caught.value.seen)
+
+
 @pytest.mark.parametrize("other", ["Workspace 7405607", "User 5"])
 def test_a_run_is_not_gone_because_something_else_is(
     workspace: Workspace, launcher: LakeflowLauncher, other: str

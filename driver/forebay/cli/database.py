@@ -26,7 +26,7 @@ def find_dsn(dsn: str | None) -> str:
 
 
 def log_quietly() -> None:
-    """Log what FOREBAY_LOG_LEVEL says, else errors alone: a command says in a sentence what failed."""
+    """Log what FOREBAY_LOG_LEVEL says, else errors alone: a command tells in a sentence why."""
     import os
 
     from forebay import logs

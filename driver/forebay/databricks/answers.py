@@ -27,10 +27,16 @@ OWN = "forebay_is_own"
 
 
 class Mark(_ErrorCustomizer):
-    """Have the SDK's errors know whether they were answered in the form of the API."""
+    """Have the SDK's errors know whether they were answered in the form of the API.
+
+    What says it may repeat the request: the bearer that it carried is left out.
+    """
 
     def customize_error(self, response: requests.Response, kwargs: dict[str, Any]) -> None:
         kwargs[OWN] = _is_of_the_api(response)
+        credential = str(response.request.headers.get("Authorization", "")).partition(" ")[2]
+        if credential:
+            kwargs["message"] = str(kwargs.get("message") or "").replace(credential, "***")
 
 
 class Unreadable(_ErrorDeserializer):

@@ -88,6 +88,7 @@ class _BoundedClock(RealClock):
 
     def sleep(self, seconds: float) -> None:
         slept = getattr(self._slept, "seconds", 0.0)
+        seconds = seconds if seconds > 0 else 1.0  # a Retry-After may say anything
         super().sleep(max(min(seconds, self._longest - slept), 0.0))
         self._slept.seconds = slept + seconds
 
