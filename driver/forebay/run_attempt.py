@@ -30,7 +30,9 @@ from forebay.running_attempt import AWAY, RunningAttempt
 log = EventLog(__name__)
 
 REPORT_WAITS = (0.1, 0.2, 0.5, 1.0)  # seconds between tries to report; the last one repeats
-
+SECONDS_AFTER_STOP = 2.0
+SECONDS_AFTER_REPORT = 60.0
+"""How long model calls are still told to a database that is away, once all else is done."""
 
 Outcome = agents.Result | Failure
 
@@ -46,7 +48,7 @@ def run_attempt(
     """
     outcome = _outcome(attempt)
     if outcome is None:
-        attempt.send_usage()
+        _send_rest(attempt, SECONDS_AFTER_STOP)
         return False
     callbacks = Callbacks.from_settings(attempt.cancelled)
     try:
@@ -55,6 +57,7 @@ def run_attempt(
             acceptance.notify(reported.accepted)
         on_reported(reported)
         _repeat(attempt, reported, callbacks)
+        _send_rest(attempt, min(SECONDS_AFTER_REPORT, attempt.seconds_left()))
     finally:
         if callbacks:
             callbacks.close()
@@ -137,6 +140,13 @@ def _send(attempt: RunningAttempt, outcome: Outcome) -> None:
                 retryable=outcome.is_retryable,
                 retry_after=outcome.retry_after,
             )
+
+
+def _send_rest(attempt: RunningAttempt, seconds: float) -> None:
+    """Report the model calls that are left, where no report of ours waited for them."""
+    give_up_at = time.monotonic() + seconds
+    while not attempt.try_to_send_usage() and time.monotonic() < give_up_at:
+        time.sleep(REPORT_WAITS[0])
 
 
 def _repeat(attempt: RunningAttempt, outcome: Outcome, callbacks: Callbacks | None) -> None:
