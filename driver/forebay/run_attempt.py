@@ -31,20 +31,20 @@ log = EventLog(__name__)
 
 REPORT_WAITS = (0.1, 0.2, 0.5, 1.0)  # seconds between tries to report; the last one repeats
 SECONDS_AFTER_STOP = 2.0
-SECONDS_AFTER_REPORT = 60.0
+SECONDS_AFTER_REPORT = 600.0
 """How long model calls are still told to a database that is away, once all else is done."""
 
 Outcome = agents.Result | Failure
 
 
 def run_attempt(
-    attempt: RunningAttempt, on_reported: Callable[[Outcome], None] = lambda outcome: None
+    attempt: RunningAttempt, before_report: Callable[[Outcome], None] = lambda outcome: None
 ) -> bool:
     """Run the attempt's agent and report; return False if it was stopped and nothing is reported.
 
     The report is tried until the attempt's deadline; then the last error is raised. While the
-    database is away from here, the callback's receiver may take it. `on_reported` is called once
-    the report is accepted, before it is repeated as a callback.
+    database is away from here, the callback's receiver may take it. `before_report` is called with
+    what the agent's work came to, which is not told to anybody yet.
     """
     outcome = _outcome(attempt)
     if outcome is None:
@@ -52,10 +52,10 @@ def run_attempt(
         return False
     callbacks = Callbacks.from_settings(attempt.cancelled)
     try:
+        before_report(outcome)
         reported = _report(attempt, outcome, callbacks)
         if isinstance(reported, agents.Result):
             acceptance.notify(reported.accepted)
-        on_reported(reported)
         _repeat(attempt, reported, callbacks)
         _send_rest(attempt, min(SECONDS_AFTER_REPORT, attempt.seconds_left()))
     finally:
