@@ -14,8 +14,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from mlflow.entities import TraceState
 from mlflow import MlflowClient
+from mlflow.entities import TraceState
 from psycopg.conninfo import make_conninfo
 from reportlab.pdfgen.canvas import Canvas
 
