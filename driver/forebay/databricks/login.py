@@ -137,7 +137,8 @@ def told(error: OSError | ValueError) -> LoginError:
     while cause := causes[-1].__cause__:
         causes.append(cause)
     is_transient = any(isinstance(each, OSError) for each in causes)
-    return LoginError(words(error), is_transient=is_transient)
+    hint = "" if is_transient else ": check DATABRICKS_HOST and the login"
+    return LoginError(f"{words(error)}{hint}", is_transient=is_transient)
 
 
 def words(error: BaseException) -> str:
