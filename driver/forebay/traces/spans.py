@@ -177,9 +177,8 @@ def _parents(spans: Iterable[SpanSeen]) -> dict[str, str | None]:
     parents = {span.span_id: span.parent_id for span in spans}
     roots = [key for key, parent in parents.items() if parent is None]
     if len(roots) == 1:
-        parents |= {
-            key: roots[0] for key, above in parents.items() if above not in (*parents, None)
-        }
+        known = {*parents, None}
+        parents |= {key: roots[0] for key, above in parents.items() if above not in known}
     done: set[str] = set()
     for start in parents:
         walked: set[str] = set()
