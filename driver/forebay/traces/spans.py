@@ -105,6 +105,12 @@ def calls_of(trace_id: str, spans: Sequence[SpanSeen]) -> list[dict[str, Any]]:
     return list(calls.values())
 
 
+def has_all(spans: Sequence[SpanSeen]) -> bool:
+    """Tell whether of each span the one above it is there too."""
+    known = {span.span_id for span in spans}
+    return all(span.parent_id is None or span.parent_id in known for span in spans)
+
+
 def _frames(
     paid: Mapping[str, SpanSeen],
     counted: Iterable[str],
@@ -167,8 +173,12 @@ def _top_down(parents: Mapping[str, str | None]) -> list[str]:
 
 
 def _parents(spans: Iterable[SpanSeen]) -> dict[str, str | None]:
-    """Return what is above each span; where that goes in a circle, the circle is cut."""
+    """Return what is above each span: the root, where that is missing; a circle is cut."""
     parents = {span.span_id: span.parent_id for span in spans}
+    roots = [key for key, parent in parents.items() if parent is None]
+    if len(roots) == 1:
+        known = {*parents, None}
+        parents |= {key: roots[0] for key, above in parents.items() if above not in known}
     done: set[str] = set()
     for start in parents:
         walked: set[str] = set()
