@@ -179,9 +179,9 @@ def _not_begun(error: Exception) -> Retry:
     """Return what to raise where the warehouse took no statement, as far as is known."""
     from databricks.sdk.errors import TooManyRequests
 
-    from forebay.databricks.answers import is_refusal
+    from forebay.databricks.answers import is_refusal, last_try
 
-    if isinstance(error.__cause__ or error, TooManyRequests):  # until the SDK gave it up
+    if isinstance(last_try(error), TooManyRequests):
         return Retry("The SQL warehouse is asked too often (429).", kind="rate_limited")
     if is_refusal(error):
         said = f"The SQL warehouse refuses: {_words(error)}; check {WAREHOUSE} and CAN_USE."
@@ -190,12 +190,13 @@ def _not_begun(error: Exception) -> Retry:
 
 
 def _words(error: Exception) -> str:
-    """Return what the API or our own login says; of what else answers, or does not, the kind."""
-    from forebay.databricks.answers import is_own
-    from forebay.databricks.login import LoginError
+    """Return what was answered in place of the statement; of what is no answer, the kind."""
+    from databricks.sdk.errors.base import DatabricksError
 
-    is_said = is_own(error) or isinstance(error, LoginError)
-    return _short(str(error)) if is_said else type(error).__name__
+    from forebay.databricks.answers import last_try
+
+    last = last_try(error)
+    return _short(str(last)) if isinstance(last, DatabricksError) else type(last).__name__
 
 
 def _client() -> WorkspaceClient:

@@ -90,13 +90,17 @@ def is_refusal(error: BaseException) -> bool:
     return isinstance(error, FOR_GOOD) and is_own(error) and error.error_code != NO_SUCH_API
 
 
-def was_not_done(error: BaseException | None) -> bool:
+def last_try(error: BaseException) -> BaseException:
+    """Return the error of the last try, where the SDK tried until its time was over."""
+    return (isinstance(error, TimeoutError) and error.__cause__) or error
+
+
+def was_not_done(error: BaseException) -> bool:
     """Tell whether it is certain that a request was not carried out: it may be sent again.
 
     A limit of requests comes before all else, whoever says it.
     """
-    if isinstance(error, TimeoutError) and error.__cause__:  # the SDK's, of the last try
-        return was_not_done(error.__cause__)
+    error = last_try(error)
     if isinstance(error, (*NEVER_SENT, TooManyRequests)):
         return True
     if isinstance(error, requests.ConnectionError):
