@@ -193,10 +193,11 @@ def _words(error: Exception) -> str:
     """Return what was answered in place of the statement; of what is no answer, the kind."""
     from databricks.sdk.errors.base import DatabricksError
 
+    from forebay.databricks import login
     from forebay.databricks.answers import last_try
 
     last = last_try(error)
-    return _short(str(last)) if isinstance(last, DatabricksError) else type(last).__name__
+    return _short(login.words(last)) if isinstance(last, DatabricksError) else type(last).__name__
 
 
 def _client() -> WorkspaceClient:
