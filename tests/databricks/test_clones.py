@@ -107,6 +107,25 @@ def test_a_daemon_that_is_pointed_at_the_copy_starts_nothing_at_any_step(
     assert all(not is_to_stop for *_, is_to_stop in runs(url))
 
 
+def test_how_to_connect_is_not_said_before_all_is_masked(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has the address early would look at what is not masked."""
+    said: list[str] = []
+    heard: list[str] = []
+    mask = upkeep.mask_data
+
+    def masking(conn: psycopg.Connection, **options: Any) -> Any:
+        heard[:] = said
+        return mask(conn, **options)
+
+    monkeypatch.setattr(upkeep, "mask_data", masking)
+    branch = Branches(source).create("fix", note=said.append)
+    assert heard
+    address = psycopg.conninfo.conninfo_to_dict(branch.url)["dbname"]
+    assert [one for one in heard if branch.url in one or str(address) in one] == []
+
+
 @pytest.mark.parametrize("step", ["make", "begin_branch", "mask_data", "masking", "vacuum"])
 def test_a_creation_that_is_killed_leaves_what_is_called_unfinished(
     source: str, tmp_path: Path, step: str
