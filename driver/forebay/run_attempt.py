@@ -57,7 +57,8 @@ def run_attempt(
         if isinstance(reported, agents.Result):
             acceptance.notify(reported.accepted)
         _repeat(attempt, reported, callbacks)
-        _send_rest(attempt, min(SECONDS_AFTER_REPORT, attempt.seconds_left()))
+        seconds = min(SECONDS_AFTER_REPORT, attempt.seconds_left())
+        _send_rest(attempt, seconds, attempt.cancelled)
     finally:
         if callbacks:
             callbacks.close()
@@ -142,11 +143,15 @@ def _send(attempt: RunningAttempt, outcome: Outcome) -> None:
             )
 
 
-def _send_rest(attempt: RunningAttempt, seconds: float) -> None:
+def _send_rest(
+    attempt: RunningAttempt, seconds: float, is_to_stop: Callable[[], bool] = lambda: False
+) -> None:
     """Report the model calls that are left, where no report of ours waited for them."""
     give_up_at = time.monotonic() + seconds
-    while not attempt.try_to_send_usage() and time.monotonic() < give_up_at:
-        time.sleep(REPORT_WAITS[0])
+    while not attempt.try_to_send_usage():
+        if is_to_stop() or time.monotonic() > give_up_at:
+            break
+        time.sleep(REPORT_WAITS[-1])
 
 
 def _repeat(attempt: RunningAttempt, outcome: Outcome, callbacks: Callbacks | None) -> None:
