@@ -7,6 +7,7 @@ The SDK makes a code of such a page too, NOT_FOUND for one, which the API itself
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,6 +20,9 @@ from databricks.sdk.errors.deserializer import _ErrorDeserializer
 
 STRANGER = "FORBIDDEN"
 """A code of what lets nobody in, and no word of the API's."""
+
+NETWORK = re.compile(r"blocked by Databricks IP ACL|Unauthorized network access", re.IGNORECASE)
+"""What is said where an address is let in to nothing, as by a workspace's IP access list."""
 
 NO_SUCH_API = "ENDPOINT_NOT_FOUND"
 """A code of the API's own that says nothing of the thing which was asked for."""
@@ -56,6 +60,7 @@ def is_own(error: BaseException | None) -> bool:
         isinstance(error, DatabricksError)
         and bool(error.kwargs.get(OWN))
         and error.error_code != STRANGER
+        and not NETWORK.search(str(error))
     )
 
 
