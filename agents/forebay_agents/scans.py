@@ -31,7 +31,7 @@ class ScanReader:
     def read(self, page: Page) -> Page:
         """Return the page with its words; as it is, when it needs no OCR or nothing can read it.
 
-        Where the vision model did not read it, and OCR sees no word, it still needs somebody who can.
+        Where the vision model did not read it, and OCR sees no word, nobody has read it.
         """
         if not page.needs_ocr:
             return page

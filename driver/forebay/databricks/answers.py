@@ -28,6 +28,7 @@ NO_SUCH_API = "ENDPOINT_NOT_FOUND"
 """A code of the API's own that says nothing of the thing which was asked for."""
 
 OWN = "forebay_is_own"
+BODY = "forebay_has_body"
 
 
 class Mark(_ErrorCustomizer):
@@ -38,6 +39,7 @@ class Mark(_ErrorCustomizer):
 
     def customize_error(self, response: requests.Response, kwargs: dict[str, Any]) -> None:
         kwargs[OWN] = _is_of_the_api(response)
+        kwargs[BODY] = bool(response.content)
         credential = str(response.request.headers.get("Authorization", "")).partition(" ")[2]
         if credential:
             kwargs["message"] = str(kwargs.get("message") or "").replace(credential, "***")
@@ -62,6 +64,17 @@ def is_own(error: BaseException | None) -> bool:
         and error.error_code != STRANGER
         and not NETWORK.search(str(error))
     )
+
+
+def is_silence(error: BaseException | None) -> bool:
+    """Tell whether the API did not answer: nothing came, or the words of what stands before it.
+
+    An answer without a body may be its own. A login that is refused for good is an answer.
+    """
+    if isinstance(error, DatabricksError):
+        has_come = is_own(error) or not error.kwargs.get(BODY, True)
+        return not has_come and getattr(error, "is_transient", True)
+    return isinstance(error, TimeoutError | requests.RequestException)
 
 
 def is_absent(error: BaseException) -> bool:
