@@ -15,12 +15,6 @@ from forebay.databricks import login
 from forebay.databricks.answers import is_own
 from forebay.jsonb import cut
 
-FAILURES = (DatabricksError, OSError, ValueError, TypeError, AttributeError)
-"""What a request raises: an error that was answered, no answer, or one that the SDK cannot read.
-
-TimeoutError, which it raises once it has tried for as long as it may, is an OSError.
-"""
-
 HELD_UP = (401, 429, 503, 504)
 """Statuses of which run_outcomes says that nothing can begin at this moment."""
 
