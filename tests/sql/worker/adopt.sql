@@ -132,7 +132,7 @@ select results_eq(
     'and keeps it when it says so again'
 );
 select is(
-    (select a.place from forebay.task_attempts as a inner join named on named.attempt_id = a.attempt_id), '1',
+    (select a.place from forebay.task_attempts as a inner join named on a.attempt_id = named.attempt_id), '1',
     'what it claims is known by the first of them'
 );
 
