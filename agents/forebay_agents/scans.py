@@ -29,7 +29,10 @@ class ScanReader:
         self._language: str | None = None
 
     def read(self, page: Page) -> Page:
-        """Return the page with its words; as it is, when it needs no OCR or nothing can read it."""
+        """Return the page with its words; as it is, when it needs no OCR or nothing can read it.
+
+        Where the vision model did not read it, and OCR sees no word, nobody has read it.
+        """
         if not page.needs_ocr:
             return page
         notes = list(page.notes)
@@ -40,7 +43,7 @@ class ScanReader:
         return replace(
             read,
             is_scanned=page.is_scanned,
-            needs_ocr=False,
+            needs_ocr=read.source == "none" and self._vision is not None,
             lacks_font=page.lacks_font,
             notes=told,
         )

@@ -163,3 +163,21 @@ def test_scans_are_read_by_the_vision_model(
     assert [note for note in data["notes"] if "vision" in note] == [
         "Scanned pages were read by the vision model simulated-vision with the prompt vision-v1."
     ]
+
+
+def test_a_picture_that_nobody_reads_is_not_called_blank(
+    server: ModelServer, storage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The vision model's answer is of no use, and OCR, where it is there, sees no word in it."""
+    server.simulation.fault = Fault("no_json")
+    for name, value in {
+        VISION_BASE_URL: server.base_url,
+        VISION_API_KEY: "secret-key",
+        VISION_NAME: "simulated-vision",
+    }.items():
+        monkeypatch.setenv(name, value)
+    write_scan(storage / "scan.pdf", 1)
+    assert run(RecordedAttempt({"document": "scan.pdf"})).data["notes"] == [
+        "Shown as pictures or drawings, and not read: page 1.",
+        "The vision model did not read page 1: Its answer was not usable.",
+    ]

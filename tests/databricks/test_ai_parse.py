@@ -247,6 +247,37 @@ def test_no_answer_to_a_look_leaves_the_statement_running(
     assert (functions.parsed, attempt.calls[-1]["pages"]) == ([2], 2)
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"status": "SUCCEEDED"},
+        {"manifest": {"schema": {"columns": "zzz"}}, "result": {"data_array": [["{}"]]}},
+        {"manifest": {"schema": {"columns": [{"name": "parsed"}]}}, "result": {"data_array": [5]}},
+    ],
+)
+def test_an_answer_of_odd_types_is_asked_for_again(
+    odd: dict[str, Any], functions: AiFunctions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By another attempt: it is no mistake of the agent's; what it took is unknown."""
+    plain = {"statement_id": "x", "status": {"state": "SUCCEEDED"}}
+    monkeypatch.setattr(Statements, "_answer", lambda *_: plain | odd)
+    attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
+    with pytest.raises(Retry):
+        read(attempt)
+    assert attempt.calls[-1].get("pages") is None
+
+
+@pytest.mark.parametrize("rows", [[[5]], "x"])
+def test_a_row_of_another_type_is_no_usable_answer(
+    rows: object, functions: AiFunctions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The document is read by ourselves then, as where the answer has not the shape."""
+    manifest = {"schema": {"columns": [{"name": "parsed"}]}}
+    plain = {"statement_id": "x", "status": {"state": "SUCCEEDED"}, "manifest": manifest}
+    monkeypatch.setattr(Statements, "_answer", lambda *_: plain | {"result": {"data_array": rows}})
+    assert "ai_parse_document gave no usable answer for it." in read()["notes"]
+
+
 def test_what_a_statement_took_that_may_not_be_looked_at_is_unknown(
     functions: AiFunctions, volume: Volume, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import requests
 from databricks.sdk import WorkspaceClient
 
 from forebay.databricks.answer_time import give_answers_time
+from forebay.databricks.client import id_of
 from forebay.databricks.login import LoginError
 from forebay.launchers import JobAway, LauncherAway
 from forebay.launchers.lakeflow import LakeflowLauncher
@@ -53,6 +55,21 @@ def test_a_login_that_drips_is_away(workspace: Workspace, client: Client) -> Non
     with pytest.raises(TimeoutError) as caught:
         asked.current_user.me()
     assert isinstance(caught.value.__cause__, LoginError)
+
+
+@pytest.mark.parametrize("kind", ["drip", "status"])
+def test_a_host_that_tells_nothing_of_itself_holds_up_no_client(
+    kind: str, workspace: Workspace, client: Client
+) -> None:
+    """It is asked as a client is made; one goes on without its answer, whatever it asks for."""
+    on = "databricks-config"
+    fault = drip(on) if kind == "drip" else Fault(kind, on=on, retry_after=3600)
+    workspace.faults.add(replace(fault, times=None))
+    began = time.monotonic()
+    asked = client(http_seconds=1, retry_seconds=1)
+    assert time.monotonic() - began < 5
+    assert asked.current_user.me().active
+    assert id_of(asked) == workspace.workspace_id
 
 
 def test_a_long_answer_that_is_streamed_takes_its_time(workspace: Workspace) -> None:

@@ -14,15 +14,18 @@ from itertools import chain
 from pathlib import Path
 
 import jsonschema
+import psycopg
 import pytest
 
 from databricks.support_bundle import ROOT, Tree, files, joined, leaves, references
 from databricks.support_bundle_rights import AGENT, faults, granted, settings
 from databricks.support_deploy import declared
+from forebay.calls import operator, viewer
 from forebay_lab.workspace import deployed as stand_in
 from forebay_lab.workspace.jobs import Job
 from support.wheel import build_module
 
+Db = psycopg.Connection
 Change = Callable[[Tree], object]
 SCHEMA = "FOREBAY_BUNDLE_SCHEMA"
 TARGETS = ("dev", "prod")
@@ -232,6 +235,14 @@ def test_the_job_starts_once_a_run(resources: Tree) -> None:
         name = parameter["name"]
         assert given[name] == f"{{{{job.parameters.{name}}}}}"
     assert given["run_id"] == "{{job.run_id}}"
+
+
+def test_the_job_gives_an_agent_the_time_that_it_has(resources: Tree, db: Db) -> None:
+    """A run that hangs is ended by its task's timeout, and none that may still run."""
+    operator.register_agent(db, agent="fake", launcher="lakeflow", job_id=7)
+    (agent,) = viewer.agent_status(db, agents=["fake"])
+    (task,) = resources["jobs"]["agent"]["tasks"]
+    assert int(task["timeout_seconds"]) >= 2 * agent.timeout.total_seconds()
 
 
 def test_entry_points_are_those_of_the_package(resources: Tree) -> None:

@@ -270,6 +270,39 @@ def test_a_gateways_refusal_sends_nobody_to_mend_what_is_there(
     assert finding.said == "No: look again when the workspace answers"
 
 
+@pytest.mark.parametrize(
+    ("on", "check"),
+    [
+        ("oidc/v1/token", "workspace"),
+        ("/api/2.0/postgres/", "database"),
+        ("PUT .*/fs/files/", f"documents {ROOT}"),
+    ],
+)
+@pytest.mark.parametrize("status", [403, 503])
+def test_what_a_gateway_answers_is_nothing_that_is_missing(
+    here: Deployed, look: Callable[..., list[Finding]], on: str, check: str, status: int
+) -> None:
+    """Where the workspace itself did not speak, all may be fine."""
+    page = "<html><title>No</title></html>"
+    here.workspace.faults.add(Fault("status", on, status, page=page, times=None))
+    (finding,) = look("intake")
+    assert (finding.check, finding.state) == (check, "unknown")
+    assert "READ VOLUME" not in finding.said
+
+
+def test_a_branch_that_is_not_open_is_said(
+    here: Deployed,
+    orchestrator: App,
+    look: Callable[..., list[Finding]],
+    superuser: psycopg.Connection,
+) -> None:
+    """All is there, and nothing starts."""
+    superuser.execute("update forebay.installation set is_branch = true")
+    (finding,) = look("orchestrator")
+    assert (finding.check, finding.state) == ("database", "missing")
+    assert "a branch or a copy that is not open" in finding.said
+
+
 def test_a_schema_that_is_not_there_is_said(
     here: Deployed, look: Callable[..., list[Finding]], superuser: psycopg.Connection
 ) -> None:
@@ -556,6 +589,19 @@ def test_a_name_that_is_wrong_is_one_line_and_the_others_are_looked_at(
         "forebay-agent-dev: CAN_EDIT on experiments//Shared/forebay-dev",
         "forebay-agent-dev: CAN_USE on apps/no-such-app",
     ]
+
+
+def test_an_app_and_a_job_that_a_gateway_hides_are_unknown(
+    here: Deployed, lacking: Callable[..., list[Finding]]
+) -> None:
+    """They may be there."""
+    for on in ("GET .*/apps/", "GET .*/jobs/get"):
+        page = "<html><title>No</title></html>"
+        here.workspace.faults.add(Fault("status", on, 403, page=page, times=None))
+    assert {(one.check, one.state) for one in lacking()} == {
+        *((f"app {name}", "unknown") for name in APPS),
+        ("job 7", "unknown"),
+    }
 
 
 @pytest.mark.parametrize(

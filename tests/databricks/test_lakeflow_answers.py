@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -251,6 +252,18 @@ def test_a_principal_that_may_list_no_jobs_is_answered(
     refused = Fault("status", on="/jobs/list", status=403, code="PERMISSION_DENIED", times=None)
     workspace.faults.add(refused)
     launcher.check()
+
+
+@pytest.mark.parametrize("code", ["PERMISSION_DENIED", 403])
+def test_a_workspace_that_takes_nothing_from_this_address_is_away(
+    code: str | int, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    """Its IP access list refuses all alike, whoever asks: no grant of a person's mends that."""
+    said = "Source IP address: 10.1.2.3 is blocked by Databricks IP ACL for workspace: 7405607"
+    answer = json.dumps({"error_code": code, "message": said})
+    workspace.faults.add(Fault("status", on="/api/", status=403, page=answer, times=None))
+    with pytest.raises(LauncherAway, match="IP ACL"):
+        launcher.launch(an_attempt())
 
 
 def test_what_is_told_of_a_workspace_that_is_away_can_be_stored(

@@ -261,5 +261,5 @@ def test_the_workspace_is_known_by_its_id_also_after_a_bad_answer(
 ) -> None:
     """The SDK asks for it once and goes on without; runs of another place would be left alone."""
     known = quick_launcher(client).place
-    workspace.faults.add(Fault("status", on="databricks-config", status=500))
-    assert quick_launcher(client).place == known == str(workspace.workspace_id)
+    workspace.faults.add(Fault("status", on="databricks-config", status=404, times=None))
+    assert quick_launcher(client).place == known == f"{workspace.workspace_id}\n{workspace.url}"

@@ -212,7 +212,7 @@ def _parsed(rows: list[dict[str, str | None]]) -> tuple[Any, int | None]:
     try:
         document = json.loads(said or "null")
         return document, Answer.read(document).page_count
-    except (ValueError, RecursionError):
+    except (ValueError, TypeError, RecursionError):
         return None, None
 
 

@@ -15,7 +15,7 @@ as $function$
 -- Returns  one row an attempt, in the order of p_line
 -- Writes   forebay.tasks, forebay.task_attempts, and what _pay and _take_turns do
 declare
-    v_place text := forebay._places(p_worker) ->> p_agent.launcher;
+    v_place text := split_part(forebay._places(p_worker) ->> p_agent.launcher, e'\n', 1);
 begin
     perform forebay._pay(p_agent, p_line, p_now);
     if p_agent.is_fair_by_customer then

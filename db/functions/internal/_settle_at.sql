@@ -21,13 +21,15 @@ begin
     on conflict (worker) do update set places = d.places || excluded.places;
 
     perform 1 from forebay.task_attempts as a
-    where a.finished_at is null and a.worker = p_worker and a.launcher = p_launcher and a.place <> p_place
+    where a.finished_at is null and a.worker = p_worker and a.launcher = p_launcher
+        and not forebay._is_known_as(a.place, p_place)
     order by a.attempt_id
     for no key update;
     v_now := forebay._now();
     update forebay.task_attempts as a
     set lease_expires_at = least(a.lease_expires_at, v_now)
-    where a.finished_at is null and a.worker = p_worker and a.launcher = p_launcher and a.place <> p_place;
+    where a.finished_at is null and a.worker = p_worker and a.launcher = p_launcher
+        and not forebay._is_known_as(a.place, p_place);
 end;
 $function$;
 

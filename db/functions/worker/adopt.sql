@@ -37,7 +37,7 @@ begin
         from forebay.tasks as t
         inner join forebay.task_attempts as a on a.task_id = t.task_id and a.attempt_id = t.attempt_id
         where a.finished_at is null and a.launcher = any(v_launchers) and forebay._is_external(a.launcher)
-            and coalesce(a.place = v_places ->> a.launcher, true)
+            and forebay._is_known_as(a.place, v_places ->> a.launcher)
             and a.lease_expires_at <= v_now and a.deadline_at > v_now
         order by a.lease_expires_at, t.task_id
         limit p_limit

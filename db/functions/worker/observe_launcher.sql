@@ -13,7 +13,8 @@ as $function$
 -- Note why p_worker cannot start runs with a launcher at this moment, for explain_task and health; null: it can.
 --
 -- A fault is to be told again within two minutes, else it counts no more. p_place names where its runs are, as a workspace:
--- p_worker then keeps to attempts of there; what it adopted before it knew is let go of. Null leaves that as it is.
+-- p_worker then keeps to attempts of there; what it adopted before it knew is let go of. Null leaves that as it is. Attempts
+-- that p_worker claims keep its first line as their place; its other lines are names that the same place went by.
 --
 -- Writes     forebay.launcher_faults, forebay.dispatchers.places, forebay.task_attempts.lease_expires_at
 -- Locks      the attempts that are let go of, by id

@@ -28,7 +28,7 @@ begin
     from forebay.task_attempts as n
     inner join forebay.task_attempts as a on a.task_id = n.task_id and a.attempt_no < n.attempt_no
     where n.attempt_id = any(v_ids) and a.is_stop_pending and forebay._is_external(a.launcher)
-        and coalesce(a.place = v_places ->> a.launcher, true)
+        and forebay._is_known_as(a.place, v_places ->> a.launcher)
         and (a.run_id is not null or a.job_id is not null);
     return query select * from forebay._ask_stop(v_attempts, forebay._now());
 end;

@@ -32,7 +32,7 @@ begin
         select a.attempt_id
         from forebay.task_attempts as a
         where a.is_stop_pending and forebay._is_external(a.launcher)
-            and coalesce(a.place = v_places ->> a.launcher, true)
+            and forebay._is_known_as(a.place, v_places ->> a.launcher)
             and (
                 a.run_id is not null
                 or a.job_id is not null and a.lease_expires_at <= v_now and a.finished_at > v_now - interval '1 day'

@@ -80,10 +80,10 @@ class Lane:
         if self._is_away:
             try:
                 self._launcher.check()
+                self._settle()
             except LauncherAway as away:
                 self._leave(away)
                 raise
-            self._settle()
             self._is_away = False
 
     def _settle(self) -> None:

@@ -7,6 +7,7 @@ The SDK makes a code of such a page too, NOT_FOUND for one, which the API itself
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -41,10 +42,14 @@ FOR_GOOD = (BadRequest, PermissionDenied, NotFound)
 STRANGER = "FORBIDDEN"
 """A code of what lets nobody in, and no word of the API's."""
 
+NETWORK = re.compile(r"blocked by Databricks IP ACL|Unauthorized network access", re.IGNORECASE)
+"""What is said where an address is let in to nothing, as by a workspace's IP access list."""
+
 NO_SUCH_API = "ENDPOINT_NOT_FOUND"
 """A code of the API's own that says nothing of the thing which was asked for."""
 
 OWN = "forebay_is_own"
+BODY = "forebay_has_body"
 
 
 class Mark(_ErrorCustomizer):
@@ -55,6 +60,7 @@ class Mark(_ErrorCustomizer):
 
     def customize_error(self, response: requests.Response, kwargs: dict[str, Any]) -> None:
         kwargs[OWN] = _is_of_the_api(response)
+        kwargs[BODY] = bool(response.content)
         credential = str(response.request.headers.get("Authorization", "")).partition(" ")[2]
         if credential:
             kwargs["message"] = str(kwargs.get("message") or "").replace(credential, "***")
@@ -77,7 +83,19 @@ def is_own(error: BaseException | None) -> bool:
         isinstance(error, DatabricksError)
         and bool(error.kwargs.get(OWN))
         and error.error_code != STRANGER
+        and not NETWORK.search(str(error))
     )
+
+
+def is_silence(error: BaseException | None) -> bool:
+    """Tell whether the API did not answer: nothing came, or the words of what stands before it.
+
+    An answer without a body may be its own. A login that is refused for good is an answer.
+    """
+    if isinstance(error, DatabricksError):
+        has_come = is_own(error) or not error.kwargs.get(BODY, True)
+        return not has_come and getattr(error, "is_transient", True)
+    return isinstance(error, TimeoutError | requests.RequestException)
 
 
 def is_absent(error: BaseException) -> bool:

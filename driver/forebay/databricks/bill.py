@@ -21,7 +21,7 @@ from databricks.sdk import WorkspaceClient
 from databricks.sdk.errors.base import DatabricksError
 
 from forebay.databricks.bill_settings import BillSettings, Price
-from forebay.databricks.client import workspace_client
+from forebay.databricks.client import id_of, workspace_client
 from forebay.databricks.login import words
 from forebay.databricks.statements import Row, StatementFailed, query
 from forebay.errors import BillError
@@ -157,8 +157,7 @@ class Bill:
         """
         with _said_as_one():
             client = workspace_client()
-            workspace_id = settings.workspace_id or client.config.workspace_id
-            name = str(workspace_id or client.get_workspace_id())
+            name = settings.workspace_id or id_of(client)
         return cls(client, settings.warehouse_id, name, settings.tag, settings.price, settings.apps)
 
     @property

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import databricks.sdk.config
 from databricks.sdk import WorkspaceClient
+from databricks.sdk._base_client import _BaseClient
 from databricks.sdk.clock import RealClock
 from databricks.sdk.core import Config
 
@@ -78,6 +80,29 @@ def workspace_client(
     return client
 
 
+def id_of(client: WorkspaceClient) -> str:
+    """Return the workspace's id, which it is asked for where neither setting nor host tells it.
+
+    Raises ValueError where its answer does not tell, and what the SDK raises where there is none.
+    """
+    try:
+        return str(client.config.workspace_id or client.get_workspace_id())
+    except TypeError:
+        raise ValueError("the workspace does not tell its id") from None
+
+
+class _Asker(_BaseClient):
+    """What the SDK asks a host about itself with, as a Config is made: bounded like all else."""
+
+    def __init__(self, *, retry_timeout_seconds: int, http_timeout_seconds: float) -> None:
+        super().__init__(
+            retry_timeout_seconds=retry_timeout_seconds,
+            http_timeout_seconds=http_timeout_seconds,
+            clock=_BoundedClock(retry_timeout_seconds or RETRY_SECONDS),
+        )
+        give_answers_time(self._session, http_timeout_seconds or HTTP_SECONDS)
+
+
 @contextmanager
 def sent_once() -> Iterator[None]:
     """Have the SDK try only that again, in this block, which was certainly not carried out.
@@ -126,5 +151,7 @@ def _keep_secrets_out(record: logging.LogRecord) -> bool:
     return True
 
 
+# A Config cannot be given one.
+databricks.sdk.config._BaseClient = _Asker  # type: ignore[attr-defined, assignment]
 for _name in LOGGERS:
     logging.getLogger(_name).addFilter(_keep_secrets_out)

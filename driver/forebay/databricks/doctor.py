@@ -10,12 +10,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from forebay import callbacks, storage
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.findings import Case, Finding, Group, missing, ok, unknown
-from forebay.databricks.login import words
+from forebay.databricks.findings import Case, Finding, Group, missing, ok, told, unknown
 from forebay.databricks.principals import Part
 from forebay.errors import ForebayError
 from forebay.logs import EventLog, first_line
@@ -98,8 +98,8 @@ def _begin(
         who = client.config.client_id or client.current_user.me().user_name or ""
         client.config.authenticate()
     except (ValueError, OSError) as error:
-        said = f"no login: {words(error)}"
-        yield None, missing("workspace", said)
+        finding = told("workspace", error)
+        yield None, replace(finding, said=f"no login: {finding.said}")
         return
     given = {name: value for name, value in settings.items() if value.strip()}
     for job_id in jobs[:1]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from forebay.databricks import secrets
-from forebay.databricks.answers import is_own
+from forebay.databricks.answers import is_silence
 from forebay.databricks.login import words
 from forebay.databricks.principals import Part
 from forebay.settings import text
@@ -82,6 +82,14 @@ def refused(check: str, error: Exception, mend: str) -> Finding:
 
     Where it did not answer itself, nothing is known of the thing.
     """
-    if isinstance(error, OSError) and not is_own(error):
+    if is_silence(error):
         return unknown(check, f"{words(error)}: look again when the workspace answers")
     return missing(check, f"{words(error)}: {mend}")
+
+
+def told(check: str, error: BaseException) -> Finding:
+    """Say what an error of our own says, which tells how to mend it; it has the SDK's behind it."""
+    chain: list[BaseException | None] = [error]
+    while chain[-1]:
+        chain.append(chain[-1].__cause__)
+    return (unknown if any(map(is_silence, chain)) else missing)(check, words(error))

@@ -72,7 +72,10 @@ class ExternalLauncher(Launcher, Protocol):
 
     @property
     def place(self) -> str | None:
-        """Where its runs are, to tell them from those of another one; asked after a check."""
+        """Where its runs are, to tell them from those of another one; asked after a check.
+
+        The first line is its name; others are names that it went by.
+        """
         ...
 
     def launch(self, attempt: LaunchableAttempt | RunToCancel) -> str:

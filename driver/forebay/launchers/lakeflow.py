@@ -14,7 +14,7 @@ from databricks.sdk.errors import BadRequest, NotFound, PermissionDenied
 from databricks.sdk.service.jobs import QueueSettings
 
 from forebay.databricks.answers import FAILURES
-from forebay.databricks.client import workspace_client
+from forebay.databricks.client import id_of, workspace_client
 from forebay.databricks.login import LoginError
 from forebay.launchers import (
     CancelFailed,
@@ -65,16 +65,15 @@ class LakeflowLauncher:
 
     @property
     def place(self) -> str:
-        """Return which workspace it is: its id, or where the host does not tell, its address.
+        """Return which workspace it is: its id, and in another line its address.
 
-        The SDK asks for the id as a client is made, once, and goes on without an answer: a client
-        that does not know it is made anew.
+        The address was its name for older versions, where the host told no id.
         """
-        if not self._workspace().config.workspace_id:
-            with self._lock:
-                self._client = None
-        config = self._workspace().config
-        return str(config.workspace_id or config.host)
+        client = self._workspace()
+        try:
+            return f"{id_of(client)}\n{client.config.host}"
+        except FAILURES as error:
+            raise _away(error, said="the workspace's id (DATABRICKS_WORKSPACE_ID)") from error
 
     def check(self) -> None:
         """Raise LauncherAway unless the workspace answers as it should."""
@@ -252,10 +251,12 @@ def _aways(outcomes: list[tuple[Any, Any]]) -> list[LauncherAway]:
     return [one for _, one in outcomes if isinstance(one, LauncherAway)]
 
 
-def _away(error: BaseException, otherwise: str = "UNREACHABLE") -> LauncherAway:
+def _away(
+    error: BaseException, otherwise: str = "UNREACHABLE", *, said: str = "the workspace"
+) -> LauncherAway:
     """Return what to raise for an error that says nothing about a job or a run."""
     result = answers.result_of(answers.cause_of(error))
     result = result if result in map(str, answers.HELD_UP) else otherwise
-    said = f"the workspace: {answers.words(error)}"
+    said = f"{said}: {answers.words(error)}"
     code = answers.code_of(answers.cause_of(error))
     return LauncherAway(said, answers.failed(result, code, said))

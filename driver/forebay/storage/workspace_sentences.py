@@ -15,7 +15,7 @@ from databricks.sdk.errors import (
 )
 from databricks.sdk.errors.base import DatabricksError
 
-from forebay.databricks.answers import is_absent, is_own
+from forebay.databricks.answers import is_absent, is_own, is_silence
 from forebay.databricks.login import LoginError
 from forebay.storage.interface import StorageError
 from forebay.storage.sentences import missing, quoted, taken
@@ -64,7 +64,7 @@ def _fault(name: str, error: Exception) -> StorageError:
             return missing(name)
         case AlreadyExists() | ResourceAlreadyExists():
             return taken(name)
-        case PermissionDenied() | Unauthenticated():
+        case PermissionDenied() | Unauthenticated() if not is_silence(error):
             return StorageError(
                 f"{file} may not be used: check the login, and READ VOLUME and WRITE VOLUME.",
                 may_pass=True,

@@ -134,9 +134,11 @@ class _Platform(Area):
         return Answer({"access_token": token, "token_type": "Bearer", "expires_in": seconds})
 
     @route("GET", "/api/2.0/preview/scim/v2/Me")
-    def me(self, request: Request) -> dict[str, Any]:
+    def me(self, request: Request) -> Answer:
         assert request.principal is not None
-        return {"id": request.principal.name, "userName": request.principal.name, "active": True}
+        name = request.principal.name
+        headers = {"X-Databricks-Org-Id": self._workspace.workspace_id}
+        return Answer({"id": name, "userName": name, "active": True}, headers=headers)
 
     @route("GET", "/api/2.0/preview/scim/v2/Users")
     def users(self, request: Request) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 -- adopt: an attempt outlives its driver where its run does: the lease moves, attempt and launch token stay.
 begin;
-select plan(28);
+select plan(32);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -105,6 +105,35 @@ select results_eq(
     $$ select r.state from claimed, forebay.renew_leases('v', array[claimed.attempt_id]) as r $$,
     array['lost'],
     'and lets go of it once it knows'
+);
+select given($$
+    select forebay.observe_launcher('x', 'lakeflow', p_place => e'1\nhttps://one');
+    select forebay.observe_launcher('y', 'lakeflow', p_place => 'https://one');
+    select forebay.observe_launcher('z', 'lakeflow', p_place => e'2\nhttps://two');
+    update forebay.task_attempts as a set place = 'https://one' from claimed where a.attempt_id = claimed.attempt_id
+$$);
+select is_empty(
+    $$ select from forebay.adopt('z', '{lakeflow}') inner join claimed using (attempt_id) $$,
+    'of a workspace that goes by two names neither is that of another one'
+);
+select results_eq(
+    $$ select a.job_id from forebay.adopt('x', '{lakeflow}') as a inner join claimed using (attempt_id) $$,
+    array[7::bigint],
+    'but who is there adopts a run that is known by any of them'
+);
+select given($$
+    select forebay.observe_launcher('x', 'lakeflow', p_place => e'1\nhttps://one');
+    select forebay.enqueue('jobs', '{}', 200);
+    create temporary table named on commit drop as select * from forebay.dequeue('x', '{jobs}')
+$$);
+select results_eq(
+    $$ select r.state from claimed, forebay.renew_leases('x', array[claimed.attempt_id]) as r $$,
+    array['renewed'],
+    'and keeps it when it says so again'
+);
+select is(
+    (select a.place from forebay.task_attempts as a inner join named on a.attempt_id = named.attempt_id), '1',
+    'what it claims is known by the first of them'
 );
 
 -- Errors.

@@ -30,7 +30,7 @@ select given($$
 $$);
 select is_empty($$ select forebay.runs_before('w', '{103}') $$, 'runs in another workspace are left to who is there');
 select given($$
-    select forebay.observe_launcher('w', 'lakeflow', p_place => 'one');
+    select forebay.observe_launcher('w', 'lakeflow', p_place => e'1\none');
     select forebay.observe_run(101, '{"life_cycle_state": "TERMINATED", "result_state": "CANCELED"}')
 $$);
 select is_empty($$ select forebay.runs_before('w', '{103}') $$, 'a run that was seen to end is none');

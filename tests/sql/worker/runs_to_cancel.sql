@@ -97,14 +97,14 @@ select results_eq(
 select given($$
     update forebay.task_attempts set is_stop_pending = false;
     select forebay.enqueue('jobs', '{}', 100);
-    select forebay.observe_launcher('dead', 'lakeflow', p_place => 'one');
+    select forebay.observe_launcher('dead', 'lakeflow', p_place => e'one\nhttps://one');
     create temporary table unknown on commit drop as select * from forebay.dequeue('dead', '{jobs}');
     select forebay.register_agent('jobs', 'lakeflow', 8, p_lease => '1 minute', p_max_attempts => 9);
     select forebay.cancel(array(select task_id from unknown))
 $$);
 select is_empty($$ select forebay.runs_to_cancel('w') $$, 'its daemon may yet say what became of it');
 select at_time('5 hours 17 minutes');
-select given($$ select forebay.observe_launcher('x', 'lakeflow', p_place => 'two') $$);
+select given($$ select forebay.observe_launcher('x', 'lakeflow', p_place => e'two\nhttps://one') $$);
 select is_empty($$ select forebay.runs_to_cancel('x') $$, 'a run in another workspace is not named');
 select results_eq(
     $$ select r.attempt_id, r.run_id, r.job_id, r.launch_token = u.launch_token

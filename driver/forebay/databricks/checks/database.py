@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
+
+import psycopg
 
 from forebay import schema
-from forebay.databricks.findings import Case, Finding, missing, ok
+from forebay.calls import viewer
+from forebay.databricks.findings import Case, Finding, missing, ok, told
 from forebay.databricks.login import words
 from forebay.databricks.principals import CALLERS
-from forebay.errors import ConnectError
+from forebay.errors import ConnectError, ForebayError
 from forebay.listen import PROBE_SECONDS, Listener
 from forebay.memberships import lacking
 from forebay.pool import Database
@@ -28,9 +32,9 @@ def database(case: Case) -> Iterator[Finding]:
     try:
         here.connect().close()
     except ConnectError as error:
-        yield missing("database", words(error))
+        yield told("database", error)
         return
-    yield ok("database", f"connected as {case.who}")
+    yield _database(here, case)
     yield _schema(here)
     said = lacking(here, CALLERS[case.part])
     yield (
@@ -39,6 +43,20 @@ def database(case: Case) -> Iterator[Finding]:
         else ok("roles", f"acts as {', '.join(f'forebay_{one}' for one in CALLERS[case.part])}")
     )
     yield _listen(here)
+
+
+def _database(here: Database, case: Case) -> Finding:
+    """Say who is connected, and to what, as far as this part may see it."""
+    is_open = True
+    if "viewer" in CALLERS[case.part]:
+        with suppress(ForebayError, psycopg.Error), here.connect() as connection:
+            is_open = viewer.health(connection).may_dispatch
+    if is_open:
+        return ok("database", f"connected as {case.who}")
+    said = f"connected as {case.who}, to a branch or a copy that is not open: nothing starts in it"
+    return missing(
+        "database", f"{said} until 'forebay branch open' or open_installation() opens it"
+    )
 
 
 def _schema(here: Database) -> Finding:

@@ -10,8 +10,7 @@ from databricks.sdk.errors import NotFound
 from forebay import storage
 from forebay.databricks import acls
 from forebay.databricks.bill_settings import WAREHOUSE
-from forebay.databricks.findings import Case, Finding, missing, off, ok, refused
-from forebay.databricks.login import words
+from forebay.databricks.findings import Case, Finding, missing, off, ok, refused, told
 from forebay.databricks.principals import Part
 from forebay.databricks.statements import StatementFailed, query
 
@@ -129,13 +128,13 @@ def _probed(root: str, settings: Mapping[str, str]) -> Finding:
     try:
         here = storage.roots({**settings, storage.ROOTS: root})[0]
         content = name.encode()
-        here.write(name, [content])
+        here.write(name, [content], replace=True)  # nothing is looked for before: the name is new
         try:
             read = b"".join(here.read(name))
         finally:
             here.delete(name)
     except storage.StorageError as error:
-        return missing(check, words(error))
+        return told(check, error)
     if read != content:
         return missing(check, f"the probe {name} came back as other bytes")
     return ok(check, "a probe was written, read and removed")

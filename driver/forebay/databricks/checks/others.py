@@ -13,7 +13,7 @@ from forebay.databricks.acls import BILLING, Need, Other, found
 from forebay.databricks.bill_settings import WAREHOUSE
 from forebay.databricks.checks.documents import EXPERIMENT, served
 from forebay.databricks.checks.jobs import all_jobs, settings_of
-from forebay.databricks.findings import Case, Finding, missing, ok, unknown
+from forebay.databricks.findings import Case, Finding, missing, ok, told, unknown
 from forebay.databricks.login import words
 from forebay.databricks.principals import (
     CALLERS,
@@ -44,7 +44,7 @@ def others(case: Case) -> Iterator[Finding]:
         try:
             seen.append(look())
         except (PrincipalError, OSError, ValueError) as error:
-            yield missing(label, words(error))
+            yield told(label, error)
     if not seen:
         return
     yield from _roles(case, [who for who, _ in seen])
