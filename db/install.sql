@@ -27,7 +27,7 @@
 \set file functions/internal/_act.sql \set sha256 fe35d626f29e57bc6207eb82bc696f0f9d7cb453f51bae03d67fad42a819f109 \ir install/apply.sql
 \set file functions/internal/_add_compute.sql \set sha256 9e3c41829c4bdfab1abaf27835fb4ffe332f1a7af1ce8fb7ddabbd3ad7613a1a \ir install/apply.sql
 \set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
-\set file functions/internal/_admit.sql \set sha256 d34f9aed36c79b26bedb63d93c833c63ec7eaecf672d88e7247d68e9f47e2aa8 \ir install/apply.sql
+\set file functions/internal/_admit.sql \set sha256 15ab2651747f7594552dde9f9a4e960f5d9ce2814891b1c92d966071983f3d51 \ir install/apply.sql
 \set file functions/internal/_admit_principal.sql \set sha256 a72713f3cd3f218c05537b98f033bf2f5057e3b951f2fbe56f5ec7922219a4de \ir install/apply.sql
 \set file functions/internal/_after_failure.sql \set sha256 19605e6982596b0563d60820e8ff95609b0ad4e04c8bf08f4cb6e6059a75a6a4 \ir install/apply.sql
 \set file functions/internal/_aged_order.sql \set sha256 8a853a50f497fdca6f6196e95453fa99235b88fdc79a5372eca3ad8a7f719bbc \ir install/apply.sql
@@ -157,6 +157,7 @@
 \set file functions/internal/_is_external.sql \set sha256 5e10841f05851a8d8fd31bcd808d016008cb801c84c58b52386a12c99b567b0b \ir install/apply.sql
 \set file functions/internal/_is_held_up.sql \set sha256 32fef88e9b1a2ac32b7917d0df5f865609c25ebeab3117c96b6002ced5ddf294 \ir install/apply.sql
 \set file functions/internal/_is_here.sql \set sha256 a980bcf9878b6ab00c8829e408bbe2898eed1ee6b08437faf463925c248c771c \ir install/apply.sql
+\set file functions/internal/_is_known_as.sql \set sha256 454435f0786998c680613934bcc71f421c0fa96fce2270c7c2cdbaa144030c2e \ir install/apply.sql
 \set file functions/internal/_is_limited.sql \set sha256 52e57877dce3bbe9bdd2d46c8d8ad6f29fdd74023b243e9452745c6d99387566 \ir install/apply.sql
 \set file functions/internal/_is_person.sql \set sha256 00898cd347a1f3055c12990aee54081ab201ab647db5567fe1ae5eab11cfce39 \ir install/apply.sql
 \set file functions/internal/_is_shared_trace.sql \set sha256 b3b1b89857708c0a344d6f3a7d3d11cc08fd361e00735f342fc4cb6635788fcd \ir install/apply.sql
@@ -261,7 +262,7 @@
 \set file functions/internal/_period_words.sql \set sha256 00f6d8841498d814bd39b2e9788b3673cbf02fc5ea2cc70a11c7b29ec133f74c \ir install/apply.sql
 \set file functions/internal/_pick.sql \set sha256 b59487d94e5c83f2195eefadcbbdadf7b6e2c9d511e8898699b44d53d6d4ef6a \ir install/apply.sql
 \set file functions/internal/_place_in_line.sql \set sha256 51274a8fdb8aa68f1c126574369d414b6cfecb3168d56bb436340273298c851f \ir install/apply.sql
-\set file functions/internal/_places.sql \set sha256 143cddb59d60bc006d54472d9bdbd6dafa5604e2a7a4275c9d23301e0a545719 \ir install/apply.sql
+\set file functions/internal/_places.sql \set sha256 e5a4ccca4b2a90ed34300cf7e70520f00843f5b7b4ff444020d40f0ead453c3d \ir install/apply.sql
 \set file functions/internal/_points_of_slots.sql \set sha256 9ddec71dc21639ba7d9445c3bb66473ef25802fa7babcc36a4da61857c0c0a38 \ir install/apply.sql
 \set file functions/internal/_price_call.sql \set sha256 e5a913cf3464418c31f8040579d0e858610e7c2616426464ef8685431031ef7c \ir install/apply.sql
 \set file functions/internal/_priced.sql \set sha256 72425ba86d22ccd2c01df51ae08a770032d6243e4f50d641cdfbd2685aa70db2 \ir install/apply.sql
@@ -318,7 +319,7 @@
 \set file functions/internal/_set_budget.sql \set sha256 7a747f18bfedb79091f2ca55993e93161bea9733585e24c9c68b94c9ce088da4 \ir install/apply.sql
 \set file functions/internal/_set_shared.sql \set sha256 7ec23c60cb1a6ce082897216c3e72adf9bcf922f346220730447a1b2d59b5f5f \ir install/apply.sql
 \set file functions/internal/_settle.sql \set sha256 88ea2d33ba3998c88fe955bd8fd452d27e582414065af80548c761ab71c7950b \ir install/apply.sql
-\set file functions/internal/_settle_at.sql \set sha256 11697a88331925822648cadd21ca3714e0d3bfa1ecebc82d63de9c0ad64f3bdb \ir install/apply.sql
+\set file functions/internal/_settle_at.sql \set sha256 43142db32bc7d318f1d0b37b0e266301bc870610c751b5cbacd257fe7c0a9089 \ir install/apply.sql
 \set file functions/internal/_settle_call.sql \set sha256 e706c930c38b6952a5fc98f6f341365d6c82080d3010e72f77acd8e75b4d4db9 \ir install/apply.sql
 \set file functions/internal/_share.sql \set sha256 d8a2f82ee92afaf5a013bb994b31744b770103d290a822edc86c3bf52e4116f8 \ir install/apply.sql
 \set file functions/internal/_share_trace.sql \set sha256 93fe50ca016b3fe024625c105d7593291d1b69b0dd35f039b4fb0a1af2951a2d \ir install/apply.sql
@@ -396,16 +397,16 @@
 \set file functions/submitter/submit_uploads.sql \set sha256 d9d6285ac5e0674256c8bc7fa533f2fb7d7e57106b40b79056da2ab6b867ed19 \ir install/apply.sql
 
 -- functions/worker
-\set file functions/worker/adopt.sql \set sha256 e9b5cb6d0107f0371e0b609ba41b42f56df8ea2d96cf90a5d2e2a2b8b42a782d \ir install/apply.sql
+\set file functions/worker/adopt.sql \set sha256 1500069eee7da13fc1fad8381352bfac76847519ed9ab3a75d2cdbb48490ebd8 \ir install/apply.sql
 \set file functions/worker/dequeue.sql \set sha256 20bc1effd78446190a5c1b26fd5a58cfc0c5bbf47143a65aa3231e1eb46b5008 \ir install/apply.sql
-\set file functions/worker/observe_launcher.sql \set sha256 410150cf0c3312eb33db8cf82f17296400eb8948bb4091f6e65c3c62cd1a6e83 \ir install/apply.sql
+\set file functions/worker/observe_launcher.sql \set sha256 60565a2dca82e7575ed6e1b96016a301dc151c26d14b701ee50e0cf3d687d93a \ir install/apply.sql
 \set file functions/worker/observe_run.sql \set sha256 206996e82a80b3b60c4f69e5eeb67704c7a5ffb39c3c010987efb5a9063493de \ir install/apply.sql
 \set file functions/worker/record_run.sql \set sha256 02cb28b8fbda2a381557416cbb8702b97b0686909377741c462808ffaf61127e \ir install/apply.sql
 \set file functions/worker/recover_claims.sql \set sha256 b566fbb6e4eb3140c8511a2de20574d842c173c048ab3ebac62b086954e4e317 \ir install/apply.sql
 \set file functions/worker/release.sql \set sha256 20955897973a2e8954e6d6e12ea69718ca3c25ebaaf2cc871b5b9b63e227f159 \ir install/apply.sql
 \set file functions/worker/renew_leases.sql \set sha256 c0886187a0d032b3d2ba28d10b703ead09d84ef2c89c631ba7efdc36c8fb7bcc \ir install/apply.sql
-\set file functions/worker/runs_before.sql \set sha256 97702a4ece93b5fd051521b0cb93378e1d6d928691c3777293a293c03195caea \ir install/apply.sql
-\set file functions/worker/runs_to_cancel.sql \set sha256 fe488aadae9d71d1a8e8b4a017f6e6d69bf541a361409e25426222a63e57ea96 \ir install/apply.sql
+\set file functions/worker/runs_before.sql \set sha256 1318601e410083f0728d0d644bcc0045f5125809e7b91af9e0b90ec5d994b672 \ir install/apply.sql
+\set file functions/worker/runs_to_cancel.sql \set sha256 f592460b24a10f40f8e61b3684aa8eba9c7c6438b713699b0d7dc5322f17b3e4 \ir install/apply.sql
 \set file functions/worker/sweep.sql \set sha256 9d34618aa4653a094517fabbbeb4979c57e431bb551d5488a0be721eb457fc02 \ir install/apply.sql
 
 -- functions/agent

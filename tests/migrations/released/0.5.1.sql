@@ -148,6 +148,7 @@
 --   new     functions/internal/_is_external.sql
 --   new     functions/internal/_is_held_up.sql
 --   new     functions/internal/_is_here.sql
+--   new     functions/internal/_is_known_as.sql
 --   new     functions/internal/_is_limited.sql
 --   new     functions/internal/_is_person.sql
 --   new     functions/internal/_is_shared_trace.sql
@@ -2930,7 +2931,7 @@ as $function$
 -- Returns  one row an attempt, in the order of p_line
 -- Writes   forebay.tasks, forebay.task_attempts, and what _pay and _take_turns do
 declare
-    v_place text := forebay._places(p_worker) ->> p_agent.launcher;
+    v_place text := split_part(forebay._places(p_worker) ->> p_agent.launcher, e'\n', 1);
 begin
     perform forebay._pay(p_agent, p_line, p_now);
     if p_agent.is_fair_by_customer then
@@ -2977,7 +2978,7 @@ $function$;
 
 comment on function forebay._admit is 'Turn the tasks, which the caller has locked, into attempts, and pay for them.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_admit.sql', 'repeatable', 'd34f9aed36c79b26bedb63d93c833c63ec7eaecf672d88e7247d68e9f47e2aa8', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_admit.sql', 'repeatable', '15ab2651747f7594552dde9f9a4e960f5d9ce2814891b1c92d966071983f3d51', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7989,6 +7990,24 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_is_known_as.sql
+create or replace function forebay._is_known_as(p_place text, p_names text)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether a place is the one that goes by these names, one a line; null is any.
+select coalesce(p_place = any(string_to_array(p_names, e'\n')), true);
+$function$;
+
+comment on function forebay._is_known_as is 'Whether a place is the one that goes by these names, one a line; null is any.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_known_as.sql', 'repeatable', '454435f0786998c680613934bcc71f421c0fa96fce2270c7c2cdbaa144030c2e', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_is_limited.sql
 create or replace function forebay._is_limited(p_agent forebay.agents)
     returns boolean
@@ -11772,12 +11791,14 @@ create or replace function forebay._places(p_worker text)
     set search_path = pg_catalog, pg_temp
 as $function$
 -- Where p_worker starts runs, by launcher, as it said to observe_launcher; {} if it did not.
+--
+-- Names of one place stand one a line.
 select coalesce((select d.places from forebay.dispatchers as d where d.worker = p_worker), '{}');
 $function$;
 
 comment on function forebay._places is 'Where p_worker starts runs, by launcher, as it said to observe_launcher; {} if it did not.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_places.sql', 'repeatable', '143cddb59d60bc006d54472d9bdbd6dafa5604e2a7a4275c9d23301e0a545719', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_places.sql', 'repeatable', 'e5a4ccca4b2a90ed34300cf7e70520f00843f5b7b4ff444020d40f0ead453c3d', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -13966,20 +13987,22 @@ begin
     on conflict (worker) do update set places = d.places || excluded.places;
 
     perform 1 from forebay.task_attempts as a
-    where a.finished_at is null and a.worker = p_worker and a.launcher = p_launcher and a.place <> p_place
+    where a.finished_at is null and a.worker = p_worker and a.launcher = p_launcher
+        and not forebay._is_known_as(a.place, p_place)
     order by a.attempt_id
     for no key update;
     v_now := forebay._now();
     update forebay.task_attempts as a
     set lease_expires_at = least(a.lease_expires_at, v_now)
-    where a.finished_at is null and a.worker = p_worker and a.launcher = p_launcher and a.place <> p_place;
+    where a.finished_at is null and a.worker = p_worker and a.launcher = p_launcher
+        and not forebay._is_known_as(a.place, p_place);
 end;
 $function$;
 
 comment on function forebay._settle_at is
 'Note where p_worker starts runs with a launcher, and let go of its attempts that run elsewhere.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_settle_at.sql', 'repeatable', '11697a88331925822648cadd21ca3714e0d3bfa1ecebc82d63de9c0ad64f3bdb', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_settle_at.sql', 'repeatable', '43142db32bc7d318f1d0b37b0e266301bc870610c751b5cbacd257fe7c0a9089', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16686,7 +16709,7 @@ begin
         from forebay.tasks as t
         inner join forebay.task_attempts as a on a.task_id = t.task_id and a.attempt_id = t.attempt_id
         where a.finished_at is null and a.launcher = any(v_launchers) and forebay._is_external(a.launcher)
-            and coalesce(a.place = v_places ->> a.launcher, true)
+            and forebay._is_known_as(a.place, v_places ->> a.launcher)
             and a.lease_expires_at <= v_now and a.deadline_at > v_now
         order by a.lease_expires_at, t.task_id
         limit p_limit
@@ -16726,7 +16749,7 @@ $function$;
 
 comment on function forebay.adopt is 'Take over attempts whose driver let the lease run out while their run may live on outside of it.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/adopt.sql', 'repeatable', 'e9b5cb6d0107f0371e0b609ba41b42f56df8ea2d96cf90a5d2e2a2b8b42a782d', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/adopt.sql', 'repeatable', '1500069eee7da13fc1fad8381352bfac76847519ed9ab3a75d2cdbb48490ebd8', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -16856,7 +16879,8 @@ as $function$
 -- Note why p_worker cannot start runs with a launcher at this moment, for explain_task and health; null: it can.
 --
 -- A fault is to be told again within two minutes, else it counts no more. p_place names where its runs are, as a workspace:
--- p_worker then keeps to attempts of there; what it adopted before it knew is let go of. Null leaves that as it is.
+-- p_worker then keeps to attempts of there; what it adopted before it knew is let go of. Null leaves that as it is. Attempts
+-- that p_worker claims keep its first line as their place; its other lines are names that the same place went by.
 --
 -- Writes     forebay.launcher_faults, forebay.dispatchers.places, forebay.task_attempts.lease_expires_at
 -- Locks      the attempts that are let go of, by id
@@ -16889,7 +16913,7 @@ $function$;
 
 comment on function forebay.observe_launcher is 'Note why p_worker cannot start runs with a launcher at this moment, for explain_task and health; null: it can.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/observe_launcher.sql', 'repeatable', '410150cf0c3312eb33db8cf82f17296400eb8948bb4091f6e65c3c62cd1a6e83', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/observe_launcher.sql', 'repeatable', '60565a2dca82e7575ed6e1b96016a301dc151c26d14b701ee50e0cf3d687d93a', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -17225,7 +17249,7 @@ begin
     from forebay.task_attempts as n
     inner join forebay.task_attempts as a on a.task_id = n.task_id and a.attempt_no < n.attempt_no
     where n.attempt_id = any(v_ids) and a.is_stop_pending and forebay._is_external(a.launcher)
-        and coalesce(a.place = v_places ->> a.launcher, true)
+        and forebay._is_known_as(a.place, v_places ->> a.launcher)
         and (a.run_id is not null or a.job_id is not null);
     return query select * from forebay._ask_stop(v_attempts, forebay._now());
 end;
@@ -17234,7 +17258,7 @@ $function$;
 comment on function forebay.runs_before is
 'List the runs of earlier attempts of the same tasks that were not seen to end yet: to be cancelled before a new launch.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/runs_before.sql', 'repeatable', '97702a4ece93b5fd051521b0cb93378e1d6d928691c3777293a293c03195caea', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/runs_before.sql', 'repeatable', '1318601e410083f0728d0d644bcc0045f5125809e7b91af9e0b90ec5d994b672', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -17274,7 +17298,7 @@ begin
         select a.attempt_id
         from forebay.task_attempts as a
         where a.is_stop_pending and forebay._is_external(a.launcher)
-            and coalesce(a.place = v_places ->> a.launcher, true)
+            and forebay._is_known_as(a.place, v_places ->> a.launcher)
             and (
                 a.run_id is not null
                 or a.job_id is not null and a.lease_expires_at <= v_now and a.finished_at > v_now - interval '1 day'
@@ -17290,7 +17314,7 @@ $function$;
 
 comment on function forebay.runs_to_cancel is 'List runs outside the driver whose attempt was ended from outside, and that were not seen to end yet.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/worker/runs_to_cancel.sql', 'repeatable', 'fe488aadae9d71d1a8e8b4a017f6e6d69bf541a361409e25426222a63e57ea96', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/worker/runs_to_cancel.sql', 'repeatable', 'f592460b24a10f40f8e61b3684aa8eba9c7c6438b713699b0d7dc5322f17b3e4', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
