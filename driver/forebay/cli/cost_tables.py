@@ -154,7 +154,7 @@ SUMMARY: output.Columns = {
     "input tokens": _number("input_tokens"),
     "output tokens": _number("output_tokens"),
     "cached tokens": _number("cached_tokens"),
-    "pages": lambda row: words.number(row.pages) if row.pages else None,
+    "pages": _number("pages"),
 }
 SOURCE: output.Columns = {
     "part": "part",
@@ -170,7 +170,7 @@ MONTH: output.Columns = {
     "tasks": "tasks",
     "input tokens": _told("input_tokens"),
     "output tokens": _told("output_tokens"),
-    "pages": lambda row: f"{row.pages:f}" if row.pages else None,
+    "pages": _told("pages", lambda value: f"{value:f}"),
     "LLM usd": _cents("llm_usd"),
     "compute usd": _cents("compute_usd"),
     "total usd": _cents("total_usd"),
