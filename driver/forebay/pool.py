@@ -21,6 +21,9 @@ from forebay.connecting import RETRY_EVERY, Tries, connect_error
 from forebay.databricks.lakebase import Address, Lakebase, is_lakebase, lakebase
 from forebay.errors import ConnectError
 
+READABLE = "-c DateStyle=ISO -c IntervalStyle=postgres"
+"""What psycopg can read, whatever the role or the database sets."""
+
 MAX_LIFETIME = 45 * 60  # seconds; shorter than a credential that lasts for an hour
 PART_OF_CREDENTIAL = 0.75  # of the life of a credential, after which connections are replaced
 GIVE_UP_RECONNECTING = 10  # seconds; then the next one who asks for a connection starts it again
@@ -58,6 +61,7 @@ class Database:
         """
         given = self._given()
         options = [str(given.get("options") or "") or os.environ.get("PGOPTIONS", "")]
+        options.append(READABLE)
         options.append(r"-c default_transaction_isolation=read\ committed")
         if self.statement_timeout is not None:
             options.append(f"-c statement_timeout={self.statement_timeout}s")
@@ -73,6 +77,7 @@ class Database:
             "keepalives_count": 3,
             "tcp_user_timeout": self.tcp_timeout * 1000,
             **given,
+            "client_encoding": "UTF8",
             "application_name": self.application_name,
             "options": " ".join(options).strip(),
             "autocommit": True,

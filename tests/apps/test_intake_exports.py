@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from forebay.csv_cells import cell
+from forebay.csv_cells import NUMBER, cell
 from forebay.rows import BatchOutlook, BatchResult
 from forebay.visible import is_seen
 from forebay_apps.intake import exports
@@ -109,7 +110,7 @@ def test_line_items_have_a_table_of_their_own() -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        *("=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1"),
+        *("=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(A1)", "\t1", "\r1", "\n1", " =1"),
         *("＝1+1", "＋1", "－1", "＠x", "\u00a0=1", "--1", "-"),
         *(
             f"{unseen}=1+1"
@@ -123,6 +124,21 @@ def test_no_cell_is_a_formula(value: str) -> None:
     assert cell(value) == f"'{value}"
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("x;=1+cmd|' /C calc'!A0;y", "x;'=1+cmd|' /C calc'!A0;y"),
+        ("a\t=1\nb\r\n-1", "a\t'=1\nb\r\n'-1"),
+        ("\t=1", "'\t'=1"),
+        ('x; "=1', "x;' \"=1"),
+        ("a;b\n1;'=1", "a;b\n1;''=1"),
+    ],
+)
+def test_no_cell_is_a_formula_with_another_separator(value: str, said: str) -> None:
+    """Many countries' spreadsheets read a file with ; and end a row where a line does."""
+    assert cell(value) == said
+
+
 @pytest.mark.parametrize("value", ["-12.50", "-3", "12", "a=b", "100 %", "x@y.example", "", "é"])
 def test_what_is_harmless_stays_as_it_is(value: str) -> None:
     """Numbers and words are not touched."""
@@ -130,12 +146,21 @@ def test_what_is_harmless_stays_as_it_is(value: str) -> None:
 
 
 @settings(deadline=None)
-@given(st.text())
-def test_a_cell_never_begins_a_formula(value: str) -> None:
-    """Whatever it holds, the first character that is seen is harmless, or it is a number."""
-    said = cell(value)
-    first = next((each for each in said if is_seen(each)), "")
-    assert first not in set("=+-@＝＋－＠") or exports.NUMBER.fullmatch(said)
+@given(st.text() | st.text("=-+@;,\t\r\n\"' a1"), st.sampled_from(",;\t"))
+def test_a_cell_never_begins_a_formula(value: str, separator: str) -> None:
+    """However a file is read, what is seen first in a cell is harmless, or it is a number."""
+    file = io.StringIO(newline="")
+    csv.writer(file, quoting=csv.QUOTE_ALL).writerow(["a", cell(value), "b"])
+    file.seek(0)
+    for said in chain.from_iterable(csv.reader(file, delimiter=separator)):
+        first = next((each for each in said if is_seen(each)), "")
+        assert first not in set("=+-@＝＋－＠") or NUMBER.fullmatch(said)
+
+
+@given(st.lists(st.text("=;\n' a"), min_size=2, max_size=2, unique=True))
+def test_no_two_values_are_one_cell(values: list[str]) -> None:
+    """What a guard was put into is not what looked like that before."""
+    assert cell(values[0]) != cell(values[1])
 
 
 JSON = st.recursive(

@@ -106,6 +106,7 @@ def _of_names(resources: Tree) -> Iterator[str]:
         "FOREBAY_STORAGE_ROOTS": root,
         "FOREBAY_DATABASE_URL": f"lakebase:{endpoint}?dbname={database['postgres_database']}",
         "FOREBAY_BILLING_TAG": f"{tag['key']}={tag['value']}",
+        "FOREBAY_BILLING_APPS": ",".join(app["name"] for app in resources["apps"].values()),
         "FOREBAY_MLFLOW_EXPERIMENT": experiment["name"],
         "FOREBAY_JOB_RUN_AS": AGENT,
     }

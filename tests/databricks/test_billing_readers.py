@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from databricks.support_billing import DAY, HOUR, LONG_AGO, OURS, Books, books
+from databricks.support_billing import DAY, HOUR, LONG_AGO, OURS, WAREHOUSE, Books, books
 from forebay.calls import viewer
 from forebay.databricks import billing
 from forebay.databricks.bill import Bill
@@ -121,6 +121,27 @@ def test_another_tag_reads_all_days_again_and_withdraws_what_is_not_ours(books: 
     books.bill = replace(ours, tag=("team", "a"))
     books.read()
     assert books.shared() == {"APPS": 4, "SQL": 6}
+
+
+def test_apps_are_known_by_their_names(books: Books) -> None:
+    """They bear no tag; one that does counts once, and whoever names them reads all days again."""
+    books.run()
+    at = books.clock.now()
+    books.rows.use(2, at, product="APPS", app_name="intake")
+    books.rows.use(4, at, product="APPS", app_name="orchestrator", tags=OURS)
+    books.rows.use(8, at, product="APPS", app_name="orchestrator-prod")
+    books.rows.use(16, at, product="SQL", warehouse_id="other")
+    books.clock.advance(21 * DAY)
+    books.read()
+    assert books.shared() == {"APPS": 2}
+    named = BillSettings.read(
+        {"FOREBAY_WAREHOUSE_ID": WAREHOUSE, "FOREBAY_BILLING_APPS": "orchestrator, intake,"}
+    )
+    assert named is not None
+    books.bill = replace(books.bill, apps=named.apps)
+    books.read()
+    assert books.shared() == {"APPS": 3}
+    assert books.read().records == 0
 
 
 def test_without_a_tag_runs_alone_are_read(books: Books) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -20,6 +21,7 @@ from support.cli import Cli
 from support.server import TestServer
 
 APPS = ("intake", "orchestrator")
+Intruder = Callable[..., None]
 ALL = (
     *("--orchestrator", "forebay-orchestrator-dev", "--intake", "forebay-intake-dev"),
     *("--job", "7", "--person", PERSON),
@@ -189,11 +191,78 @@ def test_one_that_fails_leaves_nothing_of_the_others(
     here: Deployed, cli: Cli, superuser: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All or none; a database without the extension is said to be no Lakebase."""
-    superuser.execute("drop function public.databricks_create_role")
+    superuser.execute("drop extension databricks_auth")
     refused = cli("databricks", "bootstrap", *ALL)
     assert refused.code == 1
     assert "no extension databricks_auth" in refused.err
     assert memberships(superuser) == {}
+
+
+PLANTED = """
+create function {schema}.databricks_create_role(text, text, text default '') returns void
+    language plpgsql as $$ begin raise exception 'planted'; end; $$
+"""
+
+
+@pytest.fixture
+def intruder(here: Deployed, cli: Cli, superuser: psycopg.Connection) -> Iterator[Intruder]:
+    """Return how an app, which may create in the database, does so."""
+    assert cli("databricks", "bootstrap", "--intake", "forebay-intake-dev").code == 0
+    login, dbname = sql.Identifier(INTAKE), sql.Identifier(superuser.info.dbname)
+    superuser.execute(sql.SQL("grant create on database {} to {}").format(dbname, login))
+
+    def does(*statements: LiteralString) -> None:
+        with superuser.transaction():
+            superuser.execute(sql.SQL("set local role {}").format(login))
+            for statement in statements:
+                superuser.execute(statement)
+
+    yield does
+    superuser.execute("drop extension databricks_auth")
+    superuser.execute(sql.SQL("drop owned by {} cascade").format(login))
+
+
+def test_no_other_function_is_called_than_the_extensions(
+    intruder: Intruder, cli: Cli, superuser: psycopg.Connection
+) -> None:
+    """Who may create in the database can put one of its name there, to run as the installer."""
+    intruder(
+        "create schema aaa", PLANTED.format(schema="aaa"), "grant usage on schema aaa to public"
+    )
+    done = cli("databricks", "bootstrap", "--job", AGENT)
+    assert (done.code, done.err) == (0, "")
+    assert memberships(superuser)[AGENT] == roles_of("agent")
+
+
+def test_a_function_beside_the_extensions_is_not_called_for_it(
+    intruder: Intruder, cli: Cli, superuser: psycopg.Connection
+) -> None:
+    """Of two in one schema it is the server that chooses, so neither is called."""
+    superuser.execute(f'grant create on schema public to "{INTAKE}"')
+    intruder(PLANTED.format(schema="public"))
+    refused = cli("databricks", "bootstrap", "--job", AGENT)
+    assert (
+        refused.code,
+        "not a function of the extension databricks_auth alone" in refused.err,
+    ) == (1, True)
+    assert AGENT not in memberships(superuser)
+
+
+def test_what_somebody_added_to_an_extension_of_theirs_is_not_called(
+    intruder: Intruder, cli: Cli, superuser: psycopg.Connection
+) -> None:
+    """Who made the extension owns it, and may call any function of theirs a part of it."""
+    superuser.execute("alter extension databricks_auth drop function databricks_create_role")
+    superuser.execute("drop function databricks_create_role")
+    superuser.execute(
+        "update pg_extension set extowner = %s::regrole where extname = 'databricks_auth'",
+        [f'"{INTAKE}"'],
+    )
+    added = "alter extension databricks_auth add function aaa.databricks_create_role"
+    intruder("create schema aaa", PLANTED.format(schema="aaa"), added)
+    refused = cli("databricks", "bootstrap", "--job", AGENT)
+    assert (refused.code, "Drop what else has that name" in refused.err) == (1, True)
+    assert AGENT not in memberships(superuser)
 
 
 def test_who_did_not_install_the_schema_is_refused(

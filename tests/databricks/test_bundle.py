@@ -206,6 +206,8 @@ CHANGES: dict[str, Change] = {
     "another experiment": variable("orchestrator", "FOREBAY_MLFLOW_EXPERIMENT", "/Shared/other"),
     "another tag": variable("orchestrator", "FOREBAY_BILLING_TAG", "project=other"),
     "another tag of the job": parameter("FOREBAY_BILLING_TAG", "project=other"),
+    "another app's costs": variable("orchestrator", "FOREBAY_BILLING_APPS", "forebay-intake-prod"),
+    "another app's costs for the job": parameter("FOREBAY_BILLING_APPS", "forebay-intake-prod"),
     "a secret in the clear": variable("orchestrator", "FOREBAY_CALLBACK_SECRETS", "whsec_c2Vj"),
     "a password in a URL": variable("intake", "FOREBAY_ADMINS", "postgresql://a:b@host/x"),
 }
@@ -268,7 +270,12 @@ def test_settings_exist(resources: Tree) -> None:
 
 
 def test_what_costs_bears_one_tag(resources: Tree) -> None:
-    """Warehouse, job and project bear the tag that bills are read by: in the app, and by hand."""
+    """Warehouse, job and project bear the tag that bills are read by: in the app, and by hand.
+
+    The bundle cannot tag apps: bills are read by their names too.
+    """
+    by_name = {whose for whose, name, _ in settings(resources) if name == "FOREBAY_BILLING_APPS"}
+    assert by_name == {"apps.orchestrator", "jobs.agent"}
     readers = {whose: v for whose, name, v in settings(resources) if name == "FOREBAY_BILLING_TAG"}
     assert readers.keys() == {"apps.orchestrator", "jobs.agent"}
     (tag,) = set(readers.values())
@@ -360,6 +367,7 @@ def test_the_stand_in_grants_what_the_bundle_declares() -> None:
     assert dev["experiments"]["traces"]["name"] == stand_in.EXPERIMENT
     assert named["FOREBAY_MLFLOW_EXPERIMENT"] == stand_in.EXPERIMENT
     assert named["FOREBAY_BILLING_TAG"] == stand_in.TAG
+    assert named["FOREBAY_BILLING_APPS"] == ",".join(stand_in.APPS)
 
 
 class _NoApp:

@@ -33,6 +33,7 @@ def settled(books: Books, workspace: Workspace, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("DATABRICKS_TOKEN", workspace.token)
     for name in (
         "FOREBAY_WAREHOUSE_ID",
+        "FOREBAY_BILLING_APPS",
         "FOREBAY_BILLING_TAG",
         "FOREBAY_BILLING_PRICE",
         "FOREBAY_MLFLOW_EXPERIMENT",
@@ -114,10 +115,12 @@ def test_where_nothing_says_it_both_settings_are_named(settled: Books, cli: Cli)
 def test_by_the_jobs_settings_the_dashboards_costs_stay(
     settled: Books, client: Callable[..., WorkspaceClient], cli: Cli
 ) -> None:
-    """Tag and price are the job's too: else another's would take the place of ours."""
+    """Tag, apps and price are the job's too: else another's would take the place of ours."""
     settled.rows.use("6", settled.clock.now(), product="SQL", tags=OURS)
     settled.rows.use("4", settled.clock.now(), product="APPS", tags={"project": "ours"})
-    settled.bill = replace(settled.bill, tag=("project", "ours"), price="default")
+    settled.rows.use("2", settled.clock.now(), product="APPS", app_name="intake")
+    how = replace(settled.bill, tag=("project", "ours"), price="default", apps=("intake",))
+    settled.bill = how
     settled.read()
     ours = settled.shared()
     assert list(ours) == ["APPS"]
@@ -127,6 +130,7 @@ def test_by_the_jobs_settings_the_dashboards_costs_stay(
         FOREBAY_WAREHOUSE_ID=WAREHOUSE,
         FOREBAY_BILLING_TAG="project=ours",
         FOREBAY_BILLING_PRICE="default",
+        FOREBAY_BILLING_APPS="intake",
     )
     assert cli("cost", "refresh").code == 0
     assert settled.shared() == ours

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import logging
 import time
 from collections import Counter
@@ -104,6 +106,25 @@ def begun(seen: Seen) -> ClaimedAttempt:
     batch = submitter.open_batch(seen.db, name="b", customer="acme")
     submitter.enqueue(seen.db, agent="a", payload={}, batch_id=batch)
     return seen.claim_again()
+
+
+def test_a_trace_that_lacks_a_span_makes_nothing_known(seen: Seen, traces: Traces) -> None:
+    """What is below that span may not be all; the root's sum is not counted beside it."""
+    work = begun(seen)
+    kept = traces.kept[trace(work)]
+    seen.complete(work)
+    stored = json.loads(kept.spans or b"")
+    for span in stored["spans"]:
+        if span["parent_span_id"]:
+            span["parent_span_id"] = base64.b64encode(b"8 bytes!").decode()
+        else:
+            span["attributes"]["mlflow.chat.tokenUsage"] = json.dumps(
+                {"input_tokens": 150, "output_tokens": 30}
+            )
+    kept.spans = json.dumps(stored).encode()
+    assert dict(seen.read().states) == {"partial": 1}
+    assert seen.used(work) == (150, 30, False)
+    assert not seen.attempt(work)["is_cost_known"]
 
 
 @pytest.mark.parametrize("has_long_search", [False, True])

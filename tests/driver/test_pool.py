@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from datetime import datetime, timedelta
 
 import psycopg
 import pytest
@@ -38,6 +39,40 @@ def test_a_connection_commits_at_once_and_reads_committed(
                 assert conn.execute(f"show {name}").fetchone() == (value,)
     finally:
         superuser.execute("alter role test_worker reset default_transaction_isolation")
+
+
+def test_what_is_read_is_in_a_form_that_can_be(
+    role_dsn: DSN, superuser: psycopg.Connection
+) -> None:
+    """Whatever the role or the DSN sets for people, times, durations and texts can be read."""
+    said = "select now() - interval '1 day 1 hour', now() - now(), U&'\\00e9'"
+    dsn = make_conninfo(
+        role_dsn("worker"), options="-c datestyle=SQL,DMY", client_encoding="LATIN1"
+    )
+    habits = {
+        "datestyle": "German, DMY",
+        "intervalstyle": "iso_8601",
+        "client_encoding": "SQL_ASCII",
+    }
+
+    async def asked() -> object:
+        async with Database(role_dsn("worker")).async_pool() as pool, pool.connection() as conn:
+            return await (await conn.execute(said)).fetchone()
+
+    for name, value in habits.items():
+        superuser.execute(f"alter role test_worker set {name} = '{value}'")
+    try:
+        with Database(dsn).connect() as conn, Database(role_dsn("worker")).open_pool() as pool:
+            rows = [conn.execute(said).fetchone(), asyncio.run(asked())]
+            with pool.connection() as conn:
+                rows.append(conn.execute(said).fetchone())
+    finally:
+        for name in habits:
+            superuser.execute(f"alter role test_worker reset {name}")
+    for row in rows:
+        assert row is not None
+        assert isinstance(row[0], datetime)
+        assert row[1:] == (timedelta(), "é")
 
 
 def test_cp1_credentials_are_asked_for_at_every_new_connection(

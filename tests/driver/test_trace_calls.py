@@ -353,6 +353,14 @@ def test_spans_whose_parents_are_not_there_count() -> None:
     assert circle == {"1": (5, 1), "2": (1, 0)}
 
 
+def test_a_sum_is_not_counted_beside_parts_whose_parent_is_missing() -> None:
+    """What is below a span that is not there is below the root all the same."""
+    root = span("root", None, (100, 0), "AGENT")
+    orphans = [span("1", "gone", (50, 0)), span("2", "gone", (50, 0))]
+    assert counted(root, *orphans) == {"1": (50, 0), "2": (50, 0)}
+    assert counted(root, orphans[0]) == {"1": (50, 0), "root": (50, 0)}
+
+
 def test_a_span_that_is_paid_by_the_page_used_no_tokens() -> None:
     """Its model is its name, as our own agents record ai_parse_document."""
     parser = span("1", kind="PARSER", **{PAGES: 12, OWN_CALL: "c"})

@@ -13,16 +13,16 @@ as $function$
 -- Returns    what was missing until now: the principal's own name if its login was, and the roles that it became a member of
 -- Errors     22023  a name is empty or too long, a kind or a role is unknown, the name is that of a role of ours, of one that cannot log in, or of a superuser
 --            42501  the login may not act as forebay_owner, or may not create roles
+--            55000  the function of databricks_auth is missing, or not the extension's alone
 --            58P01  there is no extension databricks_auth: this is no database of Lakebase
 declare
     v_callers constant text[] := array[
         'forebay_submitter', 'forebay_worker', 'forebay_agent', 'forebay_operator', 'forebay_viewer', 'forebay_reader', 'forebay_upkeep'
     ];
-    v_given  text[] := array[]::text[];
-    v_schema name;
-    v_role   text;
+    v_given text[] := array[]::text[];
+    v_role  text;
     -- Who made a role in PostgreSQL 16 or newer has its admin option, and may not act as it by that.
-    v_kind   constant text := case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end;
+    v_kind  constant text := case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end;
 begin
     perform forebay._require_owner();
     if coalesce(p_name, '') = '' or octet_length(p_name) > 63 then
@@ -39,15 +39,7 @@ begin
     end if;
 
     if not exists (select from pg_roles as r where r.rolname = p_name) then
-        if not exists (select from pg_proc as p where p.proname = 'databricks_create_role') then
-            create extension if not exists databricks_auth with schema public;
-        end if;
-        select n.nspname into strict v_schema
-        from pg_proc as p inner join pg_namespace as n on n.oid = p.pronamespace
-        where p.proname = 'databricks_create_role'
-        order by n.nspname
-        limit 1;
-        execute format('select %I.databricks_create_role($1, $2)', v_schema) using p_name, p_kind;
+        perform forebay._make_login(p_name, p_kind);
         v_given := array[p_name];
     end if;
     foreach v_role in array p_roles loop

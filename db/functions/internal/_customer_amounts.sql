@@ -12,10 +12,10 @@ select
     t.customer, t.agent, count(*) filter (where a.attempt_no > 1),
     sum(forebay._known_llm(a)) filter (where a.attempt_no = 1),
     sum(forebay._known_llm(a)) filter (where a.attempt_no > 1),
-    sum(a.compute_usd) filter (where a.attempt_no = 1 and a.is_compute_final),
-    sum(a.compute_usd) filter (where a.attempt_no > 1 and a.is_compute_final),
-    sum(a.compute_usd) filter (where a.attempt_no = 1 and not a.is_compute_final),
-    sum(a.compute_usd) filter (where a.attempt_no > 1 and not a.is_compute_final)
+    sum(forebay._known_compute(a)) filter (where a.attempt_no = 1 and a.is_compute_final),
+    sum(forebay._known_compute(a)) filter (where a.attempt_no > 1 and a.is_compute_final),
+    sum(forebay._known_compute(a)) filter (where a.attempt_no = 1 and not a.is_compute_final),
+    sum(forebay._known_compute(a)) filter (where a.attempt_no > 1 and not a.is_compute_final)
 from forebay._matching_tasks(p_from, p_to, null, null, p_customers) as t
 inner join forebay.task_attempts as a on a.task_id = t.task_id
 group by t.customer, t.agent;

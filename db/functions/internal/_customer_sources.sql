@@ -6,7 +6,8 @@ create or replace function forebay._customer_sources(p_from timestamptz, p_to ti
 as $function$
 -- Where the amounts of the range's tasks are from, by customer and agent, and as of when machines' costs were read.
 --
--- What is known without a source, as the 0 of an attempt that made no call or never ran, is from none.
+-- An attempt of which nothing is known together is in no amount, whatever single calls of it cost. What is known without a
+-- source, as the 0 of an attempt that made no call or never ran, is from none.
 select
     t.customer, t.agent,
     coalesce(array_agg(distinct coalesce(b.source || ' ' || b.basis, 'none')) filter (where b.part = 'llm'), '{}'),
@@ -20,7 +21,7 @@ from (
 inner join forebay.task_attempts as a on a.attempt_id = b.attempt_id
 inner join forebay.tasks as t on t.task_id = a.task_id
 left join forebay.compute_sources as s on s.source = b.source
-where b.usd is not null
+where b.usd is not null and case b.part when 'llm' then forebay._known_llm(a) else forebay._known_compute(a) end is not null
 group by t.customer, t.agent;
 $function$;
 

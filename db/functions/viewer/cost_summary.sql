@@ -34,12 +34,12 @@ begin
     select
         count(*) filter (where tries.is_first),
         case when bool_or(tries.is_first) then sum(tries.llm_usd) filter (where tries.is_first) else 0 end,
-        case when bool_or(tries.is_first) then sum(a.compute_usd) filter (where tries.is_first) else 0 end,
+        case when bool_or(tries.is_first) then sum(tries.compute_usd) filter (where tries.is_first) else 0 end,
         count(*) filter (where not tries.is_first),
         case when bool_or(not tries.is_first) then sum(tries.llm_usd) filter (where not tries.is_first) else 0 end,
-        case when bool_or(not tries.is_first) then sum(a.compute_usd) filter (where not tries.is_first) else 0 end,
-        case when count(*) = 0 or count(a.compute_usd) > 0
-            then coalesce(sum(a.compute_usd) filter (where not a.is_compute_final), 0) end,
+        case when bool_or(not tries.is_first) then sum(tries.compute_usd) filter (where not tries.is_first) else 0 end,
+        case when count(*) = 0 or count(tries.compute_usd) > 0
+            then coalesce(sum(tries.compute_usd) filter (where not a.is_compute_final), 0) end,
         coalesce(bool_and(
             a.finished_at is not null and (a.is_cost_known or a.status = 'released' and a.used_calls = 0)
             and a.compute_usd is not null and a.is_compute_final
@@ -49,7 +49,9 @@ begin
         v_summary.retry_llm_usd, v_summary.retry_compute_usd, v_summary.provisional_usd, v_summary.is_final
     from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
     inner join forebay.task_attempts as a on a.task_id = t.task_id
-    cross join lateral (select a.attempt_no = 1 as is_first, forebay._known_llm(a) as llm_usd) as tries;
+    cross join lateral (
+        select a.attempt_no = 1 as is_first, forebay._known_llm(a) as llm_usd, forebay._known_compute(a) as compute_usd
+    ) as tries;
     select coalesce(sum(u.pages), 0) into v_summary.pages
     from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
     where u.pages > 0;

@@ -43,7 +43,7 @@ begin
         case when a.is_usage_known or a.used_calls > 0 then a.used_input_tokens end,
         case when a.is_usage_known or a.used_calls > 0 then a.used_output_tokens end,
         case when a.is_usage_known or a.used_calls > 0 then a.used_cached_tokens end,
-        a.is_usage_known, a.cost_usd, a.is_cost_known, t.status, t.batch_id, t.customer
+        a.is_usage_known, forebay._known_llm(a), a.is_cost_known, t.status, t.batch_id, t.customer
     from forebay._page_of_attempts(p_statuses, p_agents, p_from, p_to, v_before_at, v_before, p_limit) as a
     inner join forebay.tasks as t on t.task_id = a.task_id
     order by a.started_at desc, a.attempt_id desc;

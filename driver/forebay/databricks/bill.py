@@ -95,7 +95,10 @@ WITH wanted AS (
     INNER JOIN wanted AS w ON CAST(u.usage_date AS STRING) = w.day
     WHERE u.workspace_id = :workspace_id AND u.usage_date >= :first_day
         AND (u.billing_origin_product <> 'JOBS' OR u.usage_metadata.job_run_id IS NULL)
-        AND (u.custom_tags[:tag_key] = :tag_value OR u.usage_metadata.warehouse_id = :warehouse_id)
+        AND (
+            u.custom_tags[:tag_key] = :tag_value OR u.usage_metadata.warehouse_id = :warehouse_id
+            OR array_contains(split(:apps, ','), u.usage_metadata.app_name)
+        )
     GROUP BY
         w.day, u.billing_origin_product, u.cloud, u.sku_name, u.usage_unit, u.usage_start_time
 ), priced AS (
@@ -142,7 +145,7 @@ class SharedLine:
 class Bill:
     """The bill of one workspace, read through a SQL warehouse.
 
-    `tag` and `price` are those of BillSettings.
+    `tag`, `price` and `apps` are those of BillSettings.
     """
 
     client: WorkspaceClient
@@ -150,6 +153,7 @@ class Bill:
     workspace_id: str
     tag: tuple[str, str] | None = None
     price: Price = "effective_list"
+    apps: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, settings: BillSettings) -> Bill:
@@ -161,12 +165,12 @@ class Bill:
             client = workspace_client()
             workspace_id = settings.workspace_id or client.config.workspace_id
             name = str(workspace_id or client.get_workspace_id())
-        return cls(client, settings.warehouse_id, name, settings.tag, settings.price)
+        return cls(client, settings.warehouse_id, name, settings.tag, settings.price, settings.apps)
 
     @property
     def settings(self) -> str:
         """Say what is read and how: read in another way, it tells something else."""
-        shared = "=".join(self.tag) if self.tag else "runs alone"
+        shared = ", ".join(["=".join(self.tag), *self.apps]) if self.tag else "runs alone"
         return f"{self.price}, {shared}, workspace {self.workspace_id}"
 
     @property
@@ -201,7 +205,8 @@ class Bill:
     def shared_lines(self, days: Sequence[date]) -> list[SharedLine]:
         """Return what is ours of these days and belongs to no run, by day and product.
 
-        That is what has the tag, and the warehouse itself; nothing is known to be without a tag.
+        That is what has the tag, the warehouse itself, and apps by their names; without a tag
+        nothing is read.
         """
         if not days or self.tag is None:
             return []
@@ -212,6 +217,7 @@ class Bill:
             "tag_key": key,
             "tag_value": value,
             "warehouse_id": self.warehouse_id,
+            "apps": ",".join(self.apps),
         }
         return [_shared_line(row) for row in self._query(SHARED, given)]
 

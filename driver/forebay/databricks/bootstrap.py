@@ -50,6 +50,8 @@ def admit(database: Database, principals: Sequence[Principal]) -> list[Admitted]
                 f"The database refuses to give out roles ({_said(error)}): run this as who ran"
                 " 'forebay db upgrade', logged in with a credential of the workspace."
             ) from error
+        except psycopg.errors.ObjectNotInPrerequisiteState as error:
+            raise BootstrapError(f"{_said(error)}. {error.diag.message_hint}") from error
         except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
             raise BootstrapError(
                 f"The database has no extension databricks_auth ({_said(error)}): this is for"

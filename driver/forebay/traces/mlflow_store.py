@@ -33,6 +33,7 @@ from forebay.traces.spans import (
     PROVIDER,
     USAGE,
     SpanSeen,
+    has_all,
 )
 
 log = EventLog(__name__)
@@ -152,8 +153,8 @@ class MlflowTraces:
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return FoundTrace(trace_id)  # what is stored there is no trace
         has_ended = str(getattr(trace.info.state, "value", trace.info.state)) in ENDED
-        is_whole = has_ended and bool(spans) and all(span.ended is not None for span in spans)
-        return FoundTrace(trace_id, spans, is_whole)
+        have_ended = bool(spans) and all(span.ended is not None for span in spans)
+        return FoundTrace(trace_id, spans, has_ended and have_ended and has_all(spans))
 
 
 def _in_time(ask: Callable[[], T], ends_at: float) -> T:

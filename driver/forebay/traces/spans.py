@@ -97,6 +97,12 @@ def calls_of(trace_id: str, spans: Sequence[SpanSeen]) -> list[Call]:
     return [calls[key] for key in ids if key in calls]
 
 
+def has_all(spans: Sequence[SpanSeen]) -> bool:
+    """Tell whether of each span the one above it is there too."""
+    known = {span.span_id for span in spans}
+    return all(span.parent_id is None or span.parent_id in known for span in spans)
+
+
 @dataclass(slots=True)
 class _Counted:
     """Calls that count: those of which usage is told, with their sums, and the unknown ones."""
@@ -202,8 +208,12 @@ def _top_down(parents: Mapping[str, str | None]) -> list[str]:
 
 
 def _parents(spans: Iterable[SpanSeen]) -> dict[str, str | None]:
-    """Return what is above each span; where that goes in a circle, the circle is cut."""
+    """Return what is above each span: the root, where that is missing; a circle is cut."""
     parents = {span.span_id: span.parent_id for span in spans}
+    roots = [key for key, parent in parents.items() if parent is None]
+    if len(roots) == 1:
+        known = {*parents, None}
+        parents |= {key: roots[0] for key, above in parents.items() if above not in known}
     done: set[str] = set()
     for start in parents:
         walked: set[str] = set()

@@ -15,6 +15,7 @@ from pathlib import Path
 from forebay.embedded import Server
 from forebay.errors import ForebayError
 from forebay_lab.workspace.deployed import (
+    APPS,
     EXPERIMENT,
     INTAKE,
     MODEL,
@@ -72,6 +73,7 @@ def variables(here: Deployed, folder: Path) -> dict[str, str]:
         "FOREBAY_HOME": str(folder / "home"),
         "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
         "FOREBAY_BILLING_TAG": TAG,
+        "FOREBAY_BILLING_APPS": ",".join(APPS),
         "FOREBAY_MLFLOW_EXPERIMENT": EXPERIMENT,
         "JOB": str(here.job.job_id),
         "MODEL": MODEL,

@@ -57,11 +57,16 @@ PORTS = {"forebay-orchestrator-dev": 8000, "forebay-intake-dev": 8001}
 
 CALLBACK_SECRET = "whsec_c2ltdWxhdGVkLXNlY3JldC1vZi10aGUtc3RhbmQtaW4="
 BILLING = ("system.billing.usage", "system.billing.list_prices")
-CREATE_ROLE = """
-create function public.databricks_create_role(name text, kind text) returns void
-    language plpgsql as $$ begin execute format('create role %I login', name); end; $$
+HAS_DATABRICKS_AUTH = "select from pg_extension where extname = 'databricks_auth'"
+DATABRICKS_AUTH = """
+insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+select pg_nextoid('pg_extension', 'oid', 'pg_extension_oid_index'), 'databricks_auth',
+    current_user::regrole, 'public'::regnamespace, false, '1.0';
+create or replace function public.databricks_create_role(name text, kind text) returns void
+    language plpgsql as $$ begin execute format('create role %I login', name); end; $$;
+alter extension databricks_auth add function public.databricks_create_role(text, text)
 """
-"""What the extension databricks_auth has, as far as it is used."""
+"""The extension as far as it is used: entered by hand, since a server's files are not ours."""
 
 
 @dataclass(slots=True)
@@ -103,6 +108,7 @@ class Deployed:
             "FOREBAY_VISION_MODEL_NAME": "",
             "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
             "FOREBAY_BILLING_TAG": TAG,
+            "FOREBAY_BILLING_APPS": ",".join(APPS),
             "FOREBAY_MLFLOW_EXPERIMENT": EXPERIMENT,
             "FOREBAY_CALLBACK_URL": f"{self.apps['forebay-orchestrator-dev'].url}/api/callbacks",
             "FOREBAY_CALLBACK_AUTH": "databricks",
@@ -118,6 +124,7 @@ class Deployed:
                 **common,
                 "FOREBAY_WAREHOUSE_ID": WAREHOUSE,
                 "FOREBAY_BILLING_TAG": TAG,
+                "FOREBAY_BILLING_APPS": ",".join(APPS),
                 "FOREBAY_MLFLOW_EXPERIMENT": EXPERIMENT,
                 "FOREBAY_JOB_RUN_AS": AGENT,
                 "FOREBAY_CALLBACK_SECRETS": f"secret:{SCOPE}/callbacks",
@@ -251,9 +258,8 @@ def prepare(superuser: str, dbname: str = DATABASE) -> None:
             connection.execute(sql.SQL("create database {}").format(database))
         connection.execute(sql.SQL("alter database {} owner to {}").format(database, role))
     with psycopg.connect(make_conninfo(superuser, dbname=dbname), autocommit=True) as connection:
-        made = connection.execute("select to_regproc('public.databricks_create_role')").fetchone()
-        if made == (None,):
-            connection.execute(CREATE_ROLE)
+        if not connection.execute(HAS_DATABRICKS_AUTH).rowcount:
+            connection.execute(DATABRICKS_AUTH)
 
 
 def _let_in(here: Deployed) -> None:

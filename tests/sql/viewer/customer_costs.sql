@@ -1,6 +1,6 @@
 -- customer_costs: what is put on a customer's bill, every amount once.
 begin;
-select plan(8);
+select plan(10);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -66,6 +66,40 @@ select results_eq(
     $$ select customer, tasks from forebay.customer_costs('2026-02-01', '2026-03-01', '{later,acme}') $$,
     $$ values ('later', 1::bigint) $$,
     'some customers'
+);
+set local role forebay_owner;
+select at_time('80 days');
+select given($$
+    select forebay.register_price('m', p_usd_per_m_input => 1, p_usd_per_m_output => 1);
+    select forebay.enqueue('b', '{}', p_customer => who) from unnest('{free,half,refused,running,unsaid}'::text[]) as who;
+    select forebay.dequeue('w', '{b}', 6);
+    select forebay.report_usage(a.attempt_id, u.usage)
+    from (values
+        ('free', '[{"call_id": "1", "model": "m", "input_tokens": 0, "output_tokens": 0}]'::jsonb),
+        ('half', '[{"call_id": "1", "model": "m", "input_tokens": 2, "output_tokens": 1}, {"call_id": "2", "model": "m"}]'),
+        ('refused', '[{"call_id": "1", "model": "m", "input_tokens": 0, "output_tokens": 0}, {"call_id": "2", "model": "m"}]'),
+        ('running', '[{"call_id": "1", "model": "m", "input_tokens": 0, "output_tokens": 0}]'),
+        ('unsaid', '[{"call_id": "1", "model": "none", "input_tokens": 0, "output_tokens": 0}, {"call_id": "2"}]')
+    ) as u (customer, usage)
+    inner join forebay.task_attempts as a on a.customer = u.customer;
+    select forebay.record_compute_usage(jsonb_agg(jsonb_build_object(
+        'record_id', a.attempt_id::text, 'attempt_id', a.attempt_id, 'usd', 0, 'is_final', false
+    )), 'billing') from forebay.task_attempts as a where a.customer in ('free', 'running');
+    select forebay.complete(attempt_id, '{}') from forebay.task_attempts where customer in ('free', 'half', 'refused', 'unsaid')
+$$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select customer, llm_usd, provisional_usd, llm_sources, compute_sources
+    from forebay.customer_costs('2026-03-01', '2026-04-01') $$,
+    $$ values ('free', 0::numeric, 0::numeric, '{agent price}'::text[], '{billing}'::text[]),
+        ('half', 0.000003, null, '{agent price}', '{}'), ('refused', null, null, '{}', '{}'),
+        ('running', null, null, '{}', '{}'), ('unsaid', null, null, '{}', '{}') $$,
+    'a refused call is no known cost of an attempt that made others, or that may yet make them'
+);
+select results_eq(
+    $$ select customer, llm_usd, provisional_usd from forebay.customer_costs('2026-03-01', '2026-04-01') $$,
+    $$ select c.key, c.llm_usd, c.compute_usd from forebay.cost_by('customer', '2026-03-01', '2026-04-01') as c order by c.key $$,
+    'what is unknown is null here where it is null elsewhere'
 );
 select throws_ok($$ select forebay.customer_costs(null, '2026-02-01') $$, '22023', null, 'a range begins');
 select throws_ok($$ select forebay.customer_costs('2026-02-01', null) $$, '22023', null, 'and ends');

@@ -1,6 +1,6 @@
 -- list_attempts: attempts that did not end well, the newest first.
 begin;
-select plan(15);
+select plan(17);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -14,6 +14,7 @@ $$);
 select at_time('10 s');
 select given($$
     select forebay.dequeue('w', '{b}');
+    select forebay.report_usage(103, '[{"call_id": "1", "input_tokens": 0, "output_tokens": 0, "cost_usd": 0}, {"call_id": "2"}]');
     select forebay.fail(103, '{"kind": "agent_bug", "message": "it broke"}')
 $$);
 select at_time('2 min');
@@ -37,6 +38,10 @@ select results_eq(
     $$ values (103::bigint, 'agent_bug', 'it broke') $$,
     'or those that failed, with their errors'
 );
+select is(a.cost_usd, null, 'a cost of which no more is known than that a call was free is unknown')
+from forebay.list_attempts('{failed}') as a;
+select is(a -> 'cost_usd', 'null', 'on the page of its task too')
+from forebay.task_detail(3) as d cross join jsonb_array_elements(d.attempts) as a;
 select results_eq(
     $$ select attempt_id from forebay.list_attempts('{lost,superseded,failed,released,cancelled}', p_limit => 2) $$,
     array[104, 103]::bigint[],
