@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from forebay.calls import agent as report
-from forebay.calls import operator, submitter, upkeep, worker
+from forebay.calls import operator, submitter, upkeep, viewer, worker
 from support.cli import Cli
 from support.clock import Clock
 from support.daemon import register
@@ -111,6 +111,17 @@ def test_what_a_task_of_an_agent_costs(cli: Cli, spent: list[int]) -> None:
     assert "0.3420" in shown
     assert "3 of 4 tasks" in shown
     assert "first tries" in shown
+
+
+def test_what_traces_may_still_change(cli: Cli, db: psycopg.Connection, spent: list[int]) -> None:
+    """While they are looked for no known cost is final; afterwards nothing will change."""
+    (attempt,) = viewer.task_detail(db, task_id=spent[-1]).attempts
+    upkeep.record_traces(db, attempt_id=attempt["attempt_id"], calls=[])
+    asked = ("cost", "summary", "--from", "2026-02-01")
+    assert "what traces tell" in cli(*asked).out
+    for _ in range(7):
+        upkeep.record_traces(db, attempt_id=attempt["attempt_id"], calls=[])
+    assert "nothing will change" in cli(*asked).out
 
 
 def test_first_tries_and_retries(cli: Cli, spent: list[int]) -> None:

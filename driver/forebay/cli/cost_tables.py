@@ -100,6 +100,9 @@ def _tries(count: str, llm: str, compute: str) -> Callable[[CostSummary], str]:
 def _provisional(row: CostSummary) -> str:
     if row.is_final:
         return "nothing will change"
+    told = (row.priced_attempts, row.costed_attempts, row.ended_attempts - row.provisional_attempts)
+    if set(told) == {row.ended_attempts} and not row.running_attempts:
+        return "what traces tell"
     return f"{_usd(row.provisional_usd)} of compute"
 
 

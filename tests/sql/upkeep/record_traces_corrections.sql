@@ -76,7 +76,7 @@ $$);
 prepare of_dead as
 select
     a.used_input_tokens, a.is_usage_known, a.cost_usd, a.is_cost_known,
-    (select sum(u.counted_usd) from forebay.attempt_usage as u where u.attempt_id = a.attempt_id)
+    (select sum(u.counted_usd) from forebay.attempt_usage as u where u.attempt_id = a.attempt_id) as counted_usd
 from forebay.task_attempts as a
 where a.attempt_id = 105;
 select results_eq(
