@@ -268,10 +268,22 @@ def test_a_root_that_tells_of_all_is_what_is_counted(
     assert known == list(whole)
 
 
-def test_a_stream_whose_answer_only_the_outer_span_tells_counts_there() -> None:
-    """The inner span knows the input, the outer one of another library both."""
-    inner = SpanSeen("2", "1", "LLM", {USAGE: {"input_tokens": 50}})
-    assert counted(span("1", None, (50, 7)), inner) == {"1": (50, 7)}
+def test_a_stream_whose_answer_only_the_outer_span_tells_is_one_call() -> None:
+    """The inner span knows the input and the model, the outer one of another library both tokens.
+
+    Of several such, or where it tells of more, it is known together alone.
+    """
+    inner = SpanSeen("2", "1", "LLM", {USAGE: {"input_tokens": 50}, MODEL: "m"})
+    (call,) = calls_of("tr-1", [span("1", None, (50, 7)), inner])
+    assert (call["call_id"], call["model"], call["input_tokens"], call["output_tokens"]) == (
+        "tr-1/2",
+        "m",
+        50,
+        7,
+    )
+    assert counted(span("1", None, (60, 7)), inner) == {"1": (60, 7)}
+    other = SpanSeen("3", "1", "LLM", {USAGE: {"input_tokens": 50}})
+    assert counted(span("1", None, (100, 14)), inner, other) == {"1": (100, 14)}
 
 
 def test_sums_of_sums_are_not_counted() -> None:

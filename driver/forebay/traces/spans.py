@@ -1,10 +1,10 @@
 """The model calls in a trace: each counted once, where it was made.
 
 A span may tell what all below it used together, so the lowest that tell usage count, and of one
-above them what it tells beyond their sum. Of one that tells of as much as the only call below it,
-that call takes the model, the cost and the cached tokens that it does not tell itself. A call
-without usage is unknown, unless a span above it counts. What the trace as a whole is said to have
-used is not read: versions of MLflow disagree about it.
+above them what it tells beyond their sum. Of one that tells the same as the only call below it,
+that call takes what it does not tell itself: model, cost, numbers. A call without usage is unknown,
+unless a span above it counts. What the trace as a whole is said to have used is not read: versions
+of MLflow disagree about it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ FORMAT = "mlflow.message.format"
 OWN_COST = "forebay.cost_usd"
 OWN_CALL = "forebay.call_id"  # on each call that our own agents record, named for its model
 PAGES = "forebay.pages"
-TAKEN = ("model", "cached_tokens", "cost_usd", "list_usd")  # by a call from the span around it
 AMOUNTS = ("input_tokens", "output_tokens", "pages")
 DETAILS = ("cached_tokens", "cost_usd", "list_usd")
+TAKEN = ("model", *AMOUNTS, *DETAILS)  # by a call from the span around it
 TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
 
 MOST_CHARACTERS = 500
@@ -153,9 +153,11 @@ def _with(call: Call, below: _Counted) -> _Counted:
     beyond = {
         name: EXACT.subtract(Decimal(call.get(name, 0)), below.sums[name]) for name in AMOUNTS
     }
-    if not any(beyond.values()) and len(below.told) == 1 and not below.unknown:
-        alone.add({name: call[name] for name in TAKEN if name in call} | below.told[0])
-        return alone
+    if len(below.told) == 1 and not below.unknown:
+        (inner,) = below.told
+        if not any(beyond[name] for name in AMOUNTS if name in inner):
+            alone.add({name: call[name] for name in TAKEN if name in call} | inner)
+            return alone
     is_less = any(beyond[name] < 0 for name in _compared(call))
     if is_less or all(more <= 0 for more in beyond.values()):
         return below
