@@ -240,7 +240,7 @@ def test_money_in_the_json_of_a_task_keeps_every_digit(
     usd = Decimal("4184.089315256164112233")
     task_id = submitter.enqueue(caller, agent="parse", payload={"share": 0.1})
     attempt_id = claim(caller)
-    usage = {"call_id": "1", "model": "m", "cost_usd": f"{usd:f}"}
+    usage = {"call_id": "1", "model": "m", "cost_usd": f"{usd:f}", "pages": 0.5}
     agent.report_usage(caller, attempt_id=attempt_id, usage=usage)
     caller.commit()
     if is_async:
@@ -253,5 +253,6 @@ def test_money_in_the_json_of_a_task_keeps_every_digit(
     else:
         detail = viewer.task_detail(caller, task_id=task_id)
     assert [detail.attempts[0]["cost_usd"], detail.usage[0]["usd"]] == [usd, usd]
+    assert isinstance(detail.usage[0]["pages"], float)
     payload = reader.task_result(caller, task_id=task_id).payload
     assert isinstance(payload["share"], float)

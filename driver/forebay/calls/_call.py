@@ -108,7 +108,7 @@ class _Call(Generic[R]):
     dumpers: dict[str, Callable[[str, Any], Any]]
     row_factory: BaseRowFactory[Any]
     answer: Callable[[list[Any]], R]
-    is_exact: bool  # JSON in its rows keeps the digits of numbers
+    is_exact: bool  # money in the JSON of its rows keeps its digits
 
     @classmethod
     def of(cls, function: Callable[..., R]) -> "_Call[R]":
@@ -152,7 +152,9 @@ class _Call(Generic[R]):
     def _set_loaders(self, cursor: Cursor[Any] | AsyncCursor[Any]) -> None:
         cursor.adapters.register_loader("timestamptz", _TimestamptzLoader)
         if self.is_exact:
-            set_json_loads(partial(json.loads, parse_float=Decimal), cursor)
+            set_json_loads(
+                partial(json.loads, parse_float=Decimal, object_hook=_with_exact_money), cursor
+            )
 
 
 def sql_type(hint: Any) -> str:
@@ -193,6 +195,14 @@ def _shape(returned: Any) -> tuple[BaseRowFactory[Any], Callable[[list[Any]], An
 
 def _row_factory(row: Any) -> BaseRowFactory[Any]:
     return class_row(cast(type[Any], row)) if is_dataclass(row) else scalar_row
+
+
+def _with_exact_money(found: dict[str, Any]) -> dict[str, Any]:
+    """Return an object of JSON with Decimals for money alone; other numbers are floats."""
+    return {
+        name: float(value) if isinstance(value, Decimal) and not name.endswith("usd") else value
+        for name, value in found.items()
+    }
 
 
 class _TimestamptzLoader(TimestamptzLoader):

@@ -56,8 +56,8 @@ class TaskSummary:
 class TaskDetail:
     """The answer of `task_detail`: attempts, usage and audit are oldest first.
 
-    Times in these three are texts, and numbers with a point Decimals, as those in error are. as_of
-    is when it was read, by the clock of leases.
+    Times in these three are texts, and money with a fraction is Decimal. as_of is when it was read,
+    by the clock of leases.
     """
 
     IS_EXACT: ClassVar[bool] = True
