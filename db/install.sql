@@ -28,7 +28,7 @@
 \set file functions/internal/_add_compute.sql \set sha256 9e3c41829c4bdfab1abaf27835fb4ffe332f1a7af1ce8fb7ddabbd3ad7613a1a \ir install/apply.sql
 \set file functions/internal/_add_to_rollups.sql \set sha256 1d1f09445201b7108cf4765d877f1421a30a436c8ea8f36caa5129d536b18073 \ir install/apply.sql
 \set file functions/internal/_admit.sql \set sha256 d34f9aed36c79b26bedb63d93c833c63ec7eaecf672d88e7247d68e9f47e2aa8 \ir install/apply.sql
-\set file functions/internal/_admit_principal.sql \set sha256 5b2be31375184b7881a55339c83324f10eb1a7b335fd683cf9f43ebe8ee7a439 \ir install/apply.sql
+\set file functions/internal/_admit_principal.sql \set sha256 a72713f3cd3f218c05537b98f033bf2f5057e3b951f2fbe56f5ec7922219a4de \ir install/apply.sql
 \set file functions/internal/_after_failure.sql \set sha256 19605e6982596b0563d60820e8ff95609b0ad4e04c8bf08f4cb6e6059a75a6a4 \ir install/apply.sql
 \set file functions/internal/_aged_order.sql \set sha256 8a853a50f497fdca6f6196e95453fa99235b88fdc79a5372eca3ad8a7f719bbc \ir install/apply.sql
 \set file functions/internal/_agent_gauges.sql \set sha256 2c82980485a0d9b4357200e39c122b991426e8aa111499d4edc30b5138a6b2eb \ir install/apply.sql
@@ -39,7 +39,7 @@
 \set file functions/internal/_alias.sql \set sha256 f2419b6be995cd8650848189017bab528adee92726ce341ec9de0b0a6a46a88f \ir install/apply.sql
 \set file functions/internal/_ask_stop.sql \set sha256 37c6153641249546aee2df0209b9927d79aceb04a3dfff4d5e2ea79fd0eb31ca \ir install/apply.sql
 \set file functions/internal/_ask_wakeup.sql \set sha256 ea3529365d510cf512f1a0078fc072fce111b6a7ff87d7fd89c6b8a8af7a50eb \ir install/apply.sql
-\set file functions/internal/_attempt_document.sql \set sha256 fcb8958019203b97edf880a154cabee46d8e68381b1ed5001bb266b28667bd03 \ir install/apply.sql
+\set file functions/internal/_attempt_document.sql \set sha256 aa48f9498ec7296943089b9a34e9a918dad25f8eb7818a7c6fc43a6777311470 \ir install/apply.sql
 \set file functions/internal/_audit.sql \set sha256 5aaafc89472ce203c6af52123fd031c69f7d52f9936208a041d35543c3aab3da \ir install/apply.sql
 \set file functions/internal/_backoff.sql \set sha256 e5fd54a476f52e7631d845c69930d339c8775bc8229726e12a0cc90668661f04 \ir install/apply.sql
 \set file functions/internal/_batch_explanations.sql \set sha256 ec3e81411551aaa2d3d53bd16114f544b64dd0c56e6533cb2e5b90b073be0b66 \ir install/apply.sql
@@ -85,10 +85,10 @@
 \set file functions/internal/_count_turns.sql \set sha256 66287c83ab06d3e35595bb6545c8cf932a41f4793a96a1289835dafb1f1d0b8f \ir install/apply.sql
 \set file functions/internal/_count_usage.sql \set sha256 f8accf92ea080051a1996062765f0f4314a4d78a4aa508d24741d659dd08989f \ir install/apply.sql
 \set file functions/internal/_counted_calls.sql \set sha256 6eb4d0fa0b8c5ab02c332ca36467f1e62906ddffa98a2d7098b370e92866c906 \ir install/apply.sql
-\set file functions/internal/_customer_amounts.sql \set sha256 52ae6c901dba65129ec38707581cf754872e2df721a8c5a6ffeaa32efb33f5c6 \ir install/apply.sql
+\set file functions/internal/_customer_amounts.sql \set sha256 de015a1b81095a9ff8c2fb544dfc5407108a4d90ed2b78143e28eed2f3a08b9b \ir install/apply.sql
 \set file functions/internal/_customer_pages.sql \set sha256 1570588818b2f6e7d9de194e7e6aa0cdf95e4baf8c0ac427db0ad2baa7abc39f \ir install/apply.sql
 \set file functions/internal/_customer_priorities.sql \set sha256 503f75f783691bd38329f7ab4a941bc70741b847a59500029965677c45fc5a69 \ir install/apply.sql
-\set file functions/internal/_customer_sources.sql \set sha256 8f824f968339b44f367e222c0c7ddaad46c74d5cde66f43c642786e1f17e8d95 \ir install/apply.sql
+\set file functions/internal/_customer_sources.sql \set sha256 89daf536fa65b62039e8624f3caef98de333a0b2df43cc137833686fe46a0ef1 \ir install/apply.sql
 \set file functions/internal/_customer_tasks.sql \set sha256 53c55f20e7784b3b1fba9b7782ad7e103b7607979574dad079a0ecb2a04fa7aa \ir install/apply.sql
 \set file functions/internal/_customers_with_tasks.sql \set sha256 c3fb4b81fd8038474fd2ead7edf704a03727ff965b0d45de0e05912f68d2ad28 \ir install/apply.sql
 \set file functions/internal/_dearest_usd_per_m.sql \set sha256 dbd1c312ef7ebc87da9d559d899aaab7bbd1ecccb2d034778c1a24eac41e4e73 \ir install/apply.sql
@@ -174,8 +174,9 @@
 \set file functions/internal/_json_time.sql \set sha256 b1d3406939b8c43b6e7dfc1744e19655cdca0193c41106914fdec157031a6838 \ir install/apply.sql
 \set file functions/internal/_judge_call.sql \set sha256 6f99b44849a0b5ff48e486a1931ccf3707cd84ec5de08979ccf559bcafdeb05d \ir install/apply.sql
 \set file functions/internal/_known_calls.sql \set sha256 53f5ae2bf5191ff7a7c3d1790d47d321ac03544ab430952fa87853391eb48a7e \ir install/apply.sql
+\set file functions/internal/_known_compute.sql \set sha256 056faf45d8ebb65b8852f52d8d0691424388907d5dae3753012b6179679c5828 \ir install/apply.sql
 \set file functions/internal/_known_line.sql \set sha256 1e3c9a86c5ced1aa51528da7e0d389a31bfbe26c9efab45fe7d5f318a0140bb3 \ir install/apply.sql
-\set file functions/internal/_known_llm.sql \set sha256 1829ff03d8b93fdfe8cd4222fa2896f7fefc324df8591447f08b53da1184b4db \ir install/apply.sql
+\set file functions/internal/_known_llm.sql \set sha256 f9d8654e07e16c916644b2d215f2bbe714068f021492fbc1d33b3566fc8d0ba4 \ir install/apply.sql
 \set file functions/internal/_known_part.sql \set sha256 4609eaf85da5213f1fa37434f235d8d11f96491b28975264876a27d8711accf6 \ir install/apply.sql
 \set file functions/internal/_known_usd.sql \set sha256 7f10d9efbeb394c4d036484e1fb2faa54ec20067ffd541bdcf7c8ed574a74ff3 \ir install/apply.sql
 \set file functions/internal/_last_minute.sql \set sha256 602aea63544344058cec050d456dac64fe22b5b8b6daf9495f3aad282d43e98b \ir install/apply.sql
@@ -203,6 +204,7 @@
 \set file functions/internal/_lock_upload.sql \set sha256 ce64f17ca812a8d2f5649353af7560ddf59ceca63071f93611259d2fcca7f343 \ir install/apply.sql
 \set file functions/internal/_look_again_at.sql \set sha256 5522b8fb4ad3ccd769e1863ae275332b497039387ce45d8532c6acb6351d12dd \ir install/apply.sql
 \set file functions/internal/_lowered.sql \set sha256 01f4c6b016366973edb35b75bb5e0a0a00ec872b7339f3a8c35f626c88aac944 \ir install/apply.sql
+\set file functions/internal/_make_login.sql \set sha256 6df8e5ff5285e3ddeace6166d0d15e0b8463890d7c5e822c27c73c5c14962d23 \ir install/apply.sql
 \set file functions/internal/_mask_attempts.sql \set sha256 6282ac44266535acccc24ec3c307767fa3f7dd13e9ce76dc46f7d3f2fb0d4a82 \ir install/apply.sql
 \set file functions/internal/_mask_audit.sql \set sha256 fdca59c078a4d85279e356f517508d31062ad74dd64af915fec7acf999849cfa \ir install/apply.sql
 \set file functions/internal/_mask_batches.sql \set sha256 37dc9730b10db5a99b1fdb05741faf3f700b8e648fdbd3e5a6ff82701a3c6a65 \ir install/apply.sql
@@ -440,14 +442,14 @@
 \set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
 \set file functions/viewer/cost_by.sql \set sha256 53b1326d009a266ded0ecf920720619b7bc82fc311fafdd2252d02b330e71a1b \ir install/apply.sql
 \set file functions/viewer/cost_sources.sql \set sha256 807fd401d56be72e37e5229e8357c89af635195db48dc34e0cfd7809dea9560f \ir install/apply.sql
-\set file functions/viewer/cost_summary.sql \set sha256 35dbc1cd759fbd934607b45bd18366c9e472387a3243ecc24ddb98ddb9bc2708 \ir install/apply.sql
+\set file functions/viewer/cost_summary.sql \set sha256 7d21fbaa883414f255f7567dbd193fdbd32917097ff4c8602b5a3a387f5706b5 \ir install/apply.sql
 \set file functions/viewer/count_matching.sql \set sha256 20292184c360fa2094a35f44db03e44bcef40844bd3fd3d4c3365e39edac26ed \ir install/apply.sql
 \set file functions/viewer/customer_costs.sql \set sha256 42c20d82b7cadc65d7c33d8fc465c7965326657434e817f9b571b13a34e215d3 \ir install/apply.sql
 \set file functions/viewer/customer_status.sql \set sha256 6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6 \ir install/apply.sql
 \set file functions/viewer/explain_task.sql \set sha256 d00eae68b1770ff568a150b7c1f483e78daead66811a8ab1957106a7a04e5385 \ir install/apply.sql
 \set file functions/viewer/health.sql \set sha256 6cd0641280c0342b88064b6eb15d0dd7b2429a6710422fb9c3f2c4e2f35ed9b7 \ir install/apply.sql
 \set file functions/viewer/held_roles.sql \set sha256 89632c645620ff9454d69e98b43b54f488cea9cddbb11edcfde3108b925d122a \ir install/apply.sql
-\set file functions/viewer/list_attempts.sql \set sha256 85d089c0b1f99d60b74ea4e729152c4f3399dbcc80a35200a152e9fcaf91e9a8 \ir install/apply.sql
+\set file functions/viewer/list_attempts.sql \set sha256 e1f00ab52c39994433bef3488afb79f73bcc3c6d23c524f505c6ecda528df9ee \ir install/apply.sql
 \set file functions/viewer/list_audit.sql \set sha256 c956681e6785f324c4d9e9a962abdbf5a073d689c3883ab81cbc67e1a3f2b1e6 \ir install/apply.sql
 \set file functions/viewer/list_batches.sql \set sha256 8b989c1dcc6eb18543900b81ed1e8c050c34fab208c29753d360540d1de9d03b \ir install/apply.sql
 \set file functions/viewer/list_compute_sources.sql \set sha256 16dd1a6dd9e9ed5ea22ae49481168fe66f11e8d0e90eac2611e964d67726668b \ir install/apply.sql

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib import metadata
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[1]
@@ -19,7 +19,7 @@ APPS = ("orchestrator", "intake")
 
 def build(folder: Path, *options: str) -> Path:
     """Build the wheel into an emptied folder, and return where it is; options go to `build`."""
-    if find_spec("build") is None:
+    if not any(metadata.distributions(name="build")):  # a module of that name is this one
         sys.exit(f"The module build is missing: run '{sys.executable} -m pip install build'.")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -4,8 +4,8 @@
 A parameter in capitals is a setting, such as `--FOREBAY_STORAGE_ROOTS=/Volumes/…`, for tasks that
 have no environment of their own; `secret:SCOPE/KEY` stands for what the workspace keeps there.
 
-In this order: the work is fetched, the agent runs and reports each model call, the result is
-stored, the trace is flushed, and the report is repeated as a callback.
+In this order: the work is fetched, the agent runs and reports each model call, the trace is
+flushed, the result is stored, and the report is repeated as a callback.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from forebay.running_attempt import AWAY, RunningAttempt, document_of
 from forebay.schema import check_compatible
 from forebay.settings import DATABASE_URL, text
 from forebay.stop_signal import StopSignal
-from forebay_agents.tracing import Trace
+from forebay_agents.tracing import FLUSH_SECONDS, Trace
 
 log = EventLog(__name__)
 
@@ -111,7 +111,7 @@ def run(parameters: Mapping[str, str], stop: StopSignal) -> bool:
     trace = Trace(work)
     attempt = TracedAttempt(document_of(work, database), stop, trace)
     try:
-        return run_attempt(attempt, lambda outcome: trace.end(_error_kind(outcome)))
+        return run_attempt(attempt, lambda outcome: attempt.end_trace(_error_kind(outcome)))
     finally:
         trace.end("not_reported")  # what was paid for is told all the same
 
@@ -130,6 +130,11 @@ class TracedAttempt(RunningAttempt):
         trace_id = self._trace.id()
         self._trace.add(call)
         super().usage(call if trace_id is None else {**call, "trace_id": trace_id})
+
+    def end_trace(self, error_kind: str | None) -> None:
+        """Have the trace be stored, in half of the time that is left for the report at most."""
+        seconds = min(FLUSH_SECONDS, self.seconds_left() / 2)
+        self._trace.end(error_kind, max(seconds, 0.0))
 
 
 def _begun(database: Database, parameters: Mapping[str, str]) -> ClaimedAttempt:

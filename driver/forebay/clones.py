@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -26,6 +27,9 @@ MAINTENANCE = ("postgres", "template1")
 SECRETS = ("password", "secret")
 OIDS = (1 << 31, 1 << 32)
 """From where up to where we choose those of clones: the server is slow to come that far."""
+
+PATIENCE = 10.0
+"""Seconds in which somebody who may not be cut off can leave a clone that is dropped."""
 
 CREATE = sql.SQL("create database {} template {} allow_connections false oid {}")
 DROP = sql.SQL("drop database {} with (force)")
@@ -105,7 +109,7 @@ class Clones:
             if copy.identity is not None and _oid(conn, clone) != copy.identity:
                 return
             try:
-                conn.execute(DROP.format(sql.Identifier(clone)))
+                _drop(conn, sql.Identifier(clone))
             except errors.InvalidCatalogName:
                 return
             except psycopg.Error as error:
@@ -157,6 +161,23 @@ class Clones:
                     f" {self.source!r} and to have createdb, or be a superuser."
                 )
         return f"The database was not cloned: {said}. {detail or ''}".strip()
+
+
+def _drop(conn: psycopg.Connection[Any], clone: sql.Identifier) -> None:
+    """Drop a database, whoever is connected to it.
+
+    A superuser's session there, as one of autovacuum is, may not be cut off by another role: where
+    it does not end soon, Postgres says so.
+    """
+    give_up_at = time.monotonic() + PATIENCE
+    while True:
+        try:
+            conn.execute(DROP.format(clone))
+            return
+        except errors.InsufficientPrivilege:
+            if time.monotonic() > give_up_at:
+                raise
+        time.sleep(0.2)
 
 
 def _oid(conn: psycopg.Connection[Any], dbname: str) -> str | None:

@@ -30,31 +30,35 @@ from forebay.running_attempt import AWAY, RunningAttempt
 log = EventLog(__name__)
 
 REPORT_WAITS = (0.1, 0.2, 0.5, 1.0)  # seconds between tries to report; the last one repeats
-
+SECONDS_AFTER_STOP = 2.0
+SECONDS_AFTER_REPORT = 600.0
+"""How long model calls are still told to a database that is away, once all else is done."""
 
 Outcome = agents.Result | Failure
 
 
 def run_attempt(
-    attempt: RunningAttempt, on_reported: Callable[[Outcome], None] = lambda outcome: None
+    attempt: RunningAttempt, before_report: Callable[[Outcome], None] = lambda outcome: None
 ) -> bool:
     """Run the attempt's agent and report; return False if it was stopped and nothing is reported.
 
     The report is tried until the attempt's deadline; then the last error is raised. While the
-    database is away from here, the callback's receiver may take it. `on_reported` is called once
-    the report is accepted, before it is repeated as a callback.
+    database is away from here, the callback's receiver may take it. `before_report` is called with
+    what the agent's work came to, which is not told to anybody yet.
     """
     outcome = _outcome(attempt)
     if outcome is None:
-        attempt.send_usage()
+        _send_rest(attempt, SECONDS_AFTER_STOP)
         return False
     callbacks = Callbacks.from_settings(attempt.cancelled)
     try:
+        before_report(outcome)
         reported = _report(attempt, outcome, callbacks)
         if isinstance(reported, agents.Result):
             acceptance.notify(reported.accepted)
-        on_reported(reported)
         _repeat(attempt, reported, callbacks)
+        seconds = min(SECONDS_AFTER_REPORT, attempt.seconds_left())
+        _send_rest(attempt, seconds, attempt.cancelled)
     finally:
         if callbacks:
             callbacks.close()
@@ -137,6 +141,17 @@ def _send(attempt: RunningAttempt, outcome: Outcome) -> None:
                 retryable=outcome.is_retryable,
                 retry_after=outcome.retry_after,
             )
+
+
+def _send_rest(
+    attempt: RunningAttempt, seconds: float, is_to_stop: Callable[[], bool] = lambda: False
+) -> None:
+    """Report the model calls that are left, where no report of ours waited for them."""
+    give_up_at = time.monotonic() + seconds
+    while not attempt.try_to_send_usage():
+        if is_to_stop() or time.monotonic() > give_up_at:
+            break
+        time.sleep(REPORT_WAITS[-1])
 
 
 def _repeat(attempt: RunningAttempt, outcome: Outcome, callbacks: Callbacks | None) -> None:

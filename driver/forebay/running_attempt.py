@@ -83,18 +83,29 @@ class RunningAttempt:
     def usage(self, call: Mapping[str, Any], attempt_id: int | None = None) -> None:
         """Say what a model call used; while the database is away it is kept for later."""
         self._unsent.append((attempt_id or self.attempt_id, dict(call)))
-        self.send_usage()
+        self.try_to_send_usage()
+
+    def try_to_send_usage(self) -> bool:
+        """Report the model calls that are not reported yet; False while the database is away."""
+        try:
+            self.send_usage()
+        except AWAY as error:
+            log.warning("usage_delayed", error=type(error).__name__)
+            return False
+        return True
 
     def send_usage(self) -> None:
-        """Report the model calls that are not reported yet; what is refused is logged."""
+        """Report the model calls that are not reported yet; what is refused is logged.
+
+        Raises what AWAY names while the database is away: what is not reported is kept.
+        """
         with self._sending:
             while self._unsent:
                 attempt_id, call = self._unsent[0]
                 try:
                     calls.report_usage(self.connection(), attempt_id=attempt_id, usage=call)
-                except AWAY as error:
-                    log.warning("usage_delayed", error=type(error).__name__)
-                    return
+                except AWAY:
+                    raise
                 except (psycopg.Error, ForebayError) as error:
                     log.warning("usage_refused", reason=first_line(error))
                 del self._unsent[0]
@@ -107,7 +118,7 @@ class RunningAttempt:
         self, tokens: int, output_tokens: int | None = None, call_id: str | None = None
     ) -> None:
         """Wait until the agent's quotas let a model call begin; raises Retry on a stop."""
-        self.send_usage()
+        self.try_to_send_usage()
         call = {"tokens": tokens, "output_tokens": output_tokens, "call_id": call_id}
         wait_to_call(self, lambda: self.call(calls.may_call, **call))
 

@@ -31,13 +31,18 @@ class Settings:
             database_url=text(environment, DATABASE_URL)
             or _of_the_app(environment)
             or _embedded_server(),
-            log_level=word(environment, LOG_LEVEL, LEVELS, "INFO"),
+            log_level=log_level(environment, "INFO"),
         )
 
 
 def text(environment: Mapping[str, str], name: str) -> str:
     """Return what a variable is set to, without space around it; empty when it is not set."""
     return environment.get(name, "").strip()
+
+
+def log_level(environment: Mapping[str, str], default: str) -> str:
+    """Return from which level on this process logs; raise SettingError."""
+    return word(environment, LOG_LEVEL, LEVELS, default)
 
 
 def word(environment: Mapping[str, str], name: str, words: Sequence[str], default: str) -> str:

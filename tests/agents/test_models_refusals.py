@@ -12,7 +12,7 @@ from forebay.agent import ErrorKind, Retry
 from forebay_agents.findings import Findings
 from forebay_agents.models.connection import MOST_BYTES, Connection
 from forebay_agents.models.refusals import LONGEST_WAIT, meaning, retry_after
-from forebay_agents.models.settings import API_KEY, BASE_URL, NAME, STRUCTURED
+from forebay_agents.models.settings import API_KEY, BASE_URL, CONTEXT_TOKENS, NAME, STRUCTURED
 from forebay_lab.model_server import Fault, ModelServer
 from forebay_lab.model_server.faults import FaultKind
 
@@ -49,6 +49,7 @@ def read(server: ModelServer, attempt: RecordedAttempt | None = None, **more: st
         ("quota_used_up", "rate_limited", "quota is used up"),
         ("server_error", "infrastructure", r"failed \(500\)"),
         ("overloaded", "overloaded", r"overloaded \(503\)"),
+        ("given_up", "timeout", rf"too slow \(408\).* lower {CONTEXT_TOKENS}"),
         ("unauthorized", "infrastructure", f"mend {API_KEY}"),
         ("unknown_model", "infrastructure", f"mend {NAME} or {BASE_URL}"),
         ("bad_request", "infrastructure", f"set {STRUCTURED}"),
@@ -69,11 +70,17 @@ def test_a_refusal_is_a_reason_to_try_again(
     assert re.search(words, error.reason)
 
 
-def test_an_endpoint_that_repeats_the_key_does_not_spread_it(server: ModelServer) -> None:
-    """An endpoint's own words are passed on without the key."""
-    response = httpx2.Response(400, request=httpx2.Request("POST", server.base_url))
-    body = {"message": "Key secret-key is\nnot for this model."}
-    refusal = openai.BadRequestError("refused", response=response, body=body)
+@pytest.mark.parametrize("carried", ["Bearer secret-key", "Bearer of-the-workspace", "Basic dTpw"])
+def test_an_endpoint_that_repeats_the_key_does_not_spread_it(
+    carried: str, server: ModelServer
+) -> None:
+    """An endpoint's own words are passed on without the credentials of the request."""
+    key = carried.split()[1]
+    request = httpx2.Request("POST", server.base_url, headers={"authorization": carried})
+    body = {"message": f"Key {key} is\nnot for this model."}
+    refusal = openai.BadRequestError(
+        "refused", response=httpx2.Response(400, request=request), body=body
+    )
     error = meaning(refusal, model_at(server).endpoint)
     assert "(400: Key … is not for this model)" in str(error)
 
@@ -149,14 +156,14 @@ def test_a_refusal_that_used_tokens_is_reported(server: ModelServer) -> None:
 
 def test_a_refused_call_gives_back_what_it_asked_for(server: ModelServer) -> None:
     """It is reported to have used nothing; what is unknown after a failure stays unknown."""
-    server.simulation.queued.extend([Fault("rate_limited"), Fault("server_error")])
+    server.simulation.queued.extend(map(Fault, ("rate_limited", "server_error", "given_up")))
     attempt = RecordedAttempt({})
-    refused(server, attempt)
-    refused(server, attempt)
-    limited, failed = attempt.calls
+    for _ in range(3):
+        refused(server, attempt)
+    limited, failed, given_up = attempt.calls
     assert (limited["input_tokens"], limited["output_tokens"]) == (0, 0)
-    assert "input_tokens" not in failed
-    assert failed["call_id"] == limited["call_id"] == "extract-1"
+    assert "input_tokens" not in failed | given_up
+    assert {call["call_id"] for call in attempt.calls} == {"extract-1"}
 
 
 def test_a_call_that_takes_too_long_is_reported(server: ModelServer) -> None:

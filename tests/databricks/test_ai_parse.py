@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from agents.pdfs import pdf, text
 from forebay.agent import Retry
+from forebay.databricks import statements
 from forebay.databricks.client import workspace_client
 from forebay_agents.ai_parse import AiParse, html_table
 from forebay_agents.ai_parse.answer import Answer, Element
@@ -34,6 +36,8 @@ LINES = (
     *((50, 560, "Gesamtbetrag"), (450, 560, "119,00 EUR")),
 )
 FIELDS = {"kind": "invoice", "number": "RE-1", "date": "2026-03-02", "total": "119.00"}
+POST = "POST /api/2.0/sql/statements$"
+LOOK = "GET /api/2.0/sql/statements/"
 
 
 class RecordedAttempt(StandaloneAttempt):
@@ -79,6 +83,14 @@ def functions(volume: Volume, warehouse: Statements) -> AiFunctions:
 def read(attempt: RecordedAttempt | None = None) -> dict[str, Any]:
     result = run(attempt or RecordedAttempt(f"{ROOT}/invoice.pdf"))
     return result.data
+
+
+def make_hasty(
+    monkeypatch: pytest.MonkeyPatch, *, http_seconds: int = 10, retry_seconds: int = 1
+) -> None:
+    """Have the warehouse be waited for less long."""
+    hasty = partial(workspace_client, http_seconds=http_seconds, retry_seconds=retry_seconds)
+    monkeypatch.setattr("forebay_agents.ai_parse.reader._client", hasty)
 
 
 def test_the_warehouse_reads_the_document_in_the_volume(functions: AiFunctions) -> None:
@@ -141,7 +153,7 @@ def test_an_answer_that_is_none_is_not_used(answer: str, functions: AiFunctions)
     [
         (403, "PERMISSION_DENIED", "infrastructure", "FOREBAY_WAREHOUSE_ID"),
         (404, "NOT_FOUND", "infrastructure", "FOREBAY_WAREHOUSE_ID"),
-        (500, "INTERNAL_ERROR", "infrastructure", "FOREBAY_WAREHOUSE_ID"),
+        (503, "TEMPORARILY_UNAVAILABLE", "infrastructure", "gave no answer"),
         (429, "REQUEST_LIMIT_EXCEEDED", "rate_limited", "too often"),
     ],
 )
@@ -155,15 +167,98 @@ def test_a_warehouse_that_refuses_is_tried_again_later(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is an operator's to mend, and no fault of the document; nothing was paid."""
-    hasty = partial(workspace_client, retry_seconds=1)
-    monkeypatch.setattr("forebay_agents.ai_parse.reader._client", hasty)
-    fault = Fault("status", on="POST /api/2.0/sql/statements", status=status, code=code, times=None)
+    make_hasty(monkeypatch)
+    fault = Fault("status", on=POST, status=status, code=code, times=None)
     volume.workspace.faults.add(fault)
     attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
     with pytest.raises(Retry, match=said) as retry:
         read(attempt)
     assert retry.value.kind == kind
     assert attempt.calls[-1]["pages"] == 0
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("lost", on=POST),
+        Fault("hang", on=POST, seconds=2),
+        Fault("reset", on=POST),
+        Fault("status", on=POST, status=500, code="INTERNAL_ERROR"),
+        Fault("status", on=POST, status=502, page="<html>Bad gateway</html>"),
+        Fault("status", on=POST, status=503, page="<html>Upstream was reset</html>"),
+        Fault("status", on=POST, status=403, page="<html>Forbidden</html>"),
+    ],
+    ids=lambda fault: f"{fault.kind} {fault.status if fault.kind == 'status' else ''}",
+)
+def test_a_statement_whose_answer_is_lost_is_not_sent_again(
+    fault: Fault,
+    functions: AiFunctions,
+    volume: Volume,
+    warehouse: Statements,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It may have been carried out: what it took is unknown, and the queue tries again."""
+    make_hasty(monkeypatch, http_seconds=1 if fault.kind == "hang" else 10, retry_seconds=5)
+    volume.workspace.faults.add(replace(fault))
+    attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
+    with pytest.raises(Retry, match="gave no answer"):
+        read(attempt)
+    assert [call.get("pages") for call in attempt.calls] == [None, None]
+    assert len(warehouse.statements) == (fault.kind in ("lost", "hang"))
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [(429, "REQUEST_LIMIT_EXCEEDED"), (503, "TEMPORARILY_UNAVAILABLE")]
+)
+def test_a_statement_that_was_refused_for_the_moment_is_sent_again(
+    status: int, code: str, functions: AiFunctions, volume: Volume
+) -> None:
+    """The API itself says that nothing was carried out."""
+    volume.workspace.faults.add(Fault("status", on=POST, status=status, code=code))
+    attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
+    assert FIELDS.items() <= read(attempt)["fields"].items()
+    assert (functions.parsed, attempt.calls[-1]["pages"]) == ([2], 2)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("status", on=LOOK, status=500, code="INTERNAL_ERROR"),
+        Fault("status", on=LOOK, status=502, page="<html>Bad gateway</html>"),
+        Fault("status", on=LOOK, status=404, page="<html>No such page</html>"),
+        Fault("status", on=LOOK, status=403, page="<html>Forbidden</html>"),
+    ],
+    ids=lambda fault: str(fault.status),
+)
+def test_no_answer_to_a_look_leaves_the_statement_running(
+    fault: Fault,
+    functions: AiFunctions,
+    volume: Volume,
+    warehouse: Statements,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is looked at again, and its pages are paid for once."""
+    monkeypatch.setattr(statements, "WAIT", "0s")
+    warehouse.running_seconds = 0.3
+    volume.workspace.faults.add(replace(fault))
+    attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
+    assert FIELDS.items() <= read(attempt)["fields"].items()
+    assert [one.state for one in warehouse.statements.values()] == ["SUCCEEDED"]
+    assert (functions.parsed, attempt.calls[-1]["pages"]) == ([2], 2)
+
+
+def test_what_a_statement_took_that_may_not_be_looked_at_is_unknown(
+    functions: AiFunctions, volume: Volume, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The API's own refusal of a look ends the wait, and says nothing of the pages."""
+    monkeypatch.setattr(statements, "WAIT", "0s")
+    volume.workspace.faults.add(
+        Fault("status", on=LOOK, status=403, code="PERMISSION_DENIED", message="Not yours.")
+    )
+    attempt = RecordedAttempt(f"{ROOT}/invoice.pdf")
+    with pytest.raises(Retry, match=r"gave no answer \(Not yours\)"):
+        read(attempt)
+    assert [call.get("pages") for call in attempt.calls] == [None, None]
 
 
 def test_a_second_attempt_pays_for_no_page_again(

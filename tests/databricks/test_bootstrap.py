@@ -87,6 +87,12 @@ def test_each_principal_gets_its_login_and_its_roles(
         AGENT: roles_of("agent"),
         PERSON: roles_of("person"),
     }
+    kinds = superuser.execute(
+        "select rolname, shobj_description(oid, 'pg_authid') from pg_roles where rolname = any(%s)",
+        [[ORCHESTRATOR, INTAKE, AGENT, PERSON]],
+    )
+    service = dict.fromkeys((ORCHESTRATOR, INTAKE, AGENT), "SERVICE_PRINCIPAL")
+    assert dict(kinds.fetchall()) == {**service, PERSON: "USER"}
 
 
 def test_a_second_run_changes_nothing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -371,6 +372,8 @@ def test_no_token_is_printed(project: Project, cli: Cli) -> None:
     made = cli("branch", "create", "fix")
     listed = cli("branch", "list")
     assert made.code == listed.code == 0
+    (url,) = re.findall(r"FOREBAY_DATABASE_URL=(\S+) forebay psql", listed.err)
+    assert f"FOREBAY_DATABASE_URL={url} forebay psql" in made.err
     assert project.lake.tokens_in(made.out + made.err + listed.out + listed.err) == []
 
 

@@ -286,6 +286,64 @@ def test_what_costs_bears_one_tag(resources: Tree) -> None:
     assert resources["postgres_projects"]["forebay"]["custom_tags"] == [pair]
 
 
+def test_parts_are_told_the_same(resources: Tree) -> None:
+    """What two of them have to agree on, or what else is declared, is one value."""
+    said = {(whose.split(".")[1], name): value for whose, name, value in settings(resources)}
+    job = resources["jobs"]["agent"]
+    assert said["intake", "FOREBAY_STORAGE_ROOTS"] == said["agent", "FOREBAY_STORAGE_ROOTS"]
+    volume = resources["volumes"]["documents"]
+    schema = resources["schemas"]["forebay"]
+    place = f"/Volumes/{volume['catalog_name']}/{schema['name']}/{volume['name']}"
+    assert said["intake", "FOREBAY_STORAGE_ROOTS"] == place
+    run_as = job["run_as"]["service_principal_name"]
+    assert said["orchestrator", "FOREBAY_JOB_RUN_AS"] == run_as
+    (scope,) = resources["secret_scopes"].values()
+    for part in ("orchestrator", "agent"):
+        assert said[part, "FOREBAY_CALLBACK_SECRETS"] == f"secret:{scope['name']}/callbacks"
+        assert said[part, "FOREBAY_MLFLOW_EXPERIMENT"] == resources["experiments"]["traces"]["name"]
+
+
+def test_each_app_serves_itself_from_the_database(resources: Tree) -> None:
+    """Its program is its own, and its database that of the project."""
+    for key, app in resources["apps"].items():
+        assert app["config"]["command"] == ["forebay", "serve", key]
+        (endpoint,) = (
+            one["value_from"] for one in app["config"]["env"] if one["name"] == "LAKEBASE_ENDPOINT"
+        )
+        (named,) = (one for one in app["resources"] if one["name"] == endpoint)
+        assert "postgres" in named
+
+
+def test_intake_hands_in_to_an_agent_that_there_is(resources: Tree) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    agents = project["entry-points"]["forebay.agents"]
+    (named,) = (v for _, name, v in settings(resources) if name == "FOREBAY_INTAKE_AGENTS")
+    assert set(named.split(",")) <= agents.keys()
+
+
+def test_what_a_new_project_has_is_taken_over(resources: Tree) -> None:
+    """Its branch, its endpoint, and whatever role an app's database resource made before us."""
+    has = [resources["postgres_branches"]["production"], resources["postgres_endpoints"]["primary"]]
+    for one in (*has, *resources["postgres_roles"].values()):
+        assert one["replace_existing"] is True
+
+
+def test_the_owner_can_make_roles_and_clones(resources: Tree) -> None:
+    """As db upgrade and bootstrap do, and `branch create`; nobody else can."""
+    roles = resources["postgres_roles"]
+    assert {key for key, role in roles.items() if "attributes" in role} == {"owner"}
+    assert roles["owner"]["attributes"] == {"createdb": True, "createrole": True}
+
+
+def test_the_cli_is_one_that_has_all_of_this() -> None:
+    """Older ones know no roles of Lakebase, and terraform takes none over."""
+    bundle = joined()["bundle"]
+    assert bundle["engine"] == "direct"
+    least = re.fullmatch(r">= (\d+)\.(\d+)\.\d+", bundle["databricks_cli_version"])
+    assert least
+    assert tuple(map(int, least.groups())) >= (1, 4)
+
+
 def test_the_endpoint_never_sleeps(resources: Tree) -> None:
     """LISTEN would be lost with it."""
     assert resources["postgres_endpoints"]["primary"]["no_suspension"] is True
@@ -309,7 +367,7 @@ def test_what_is_built_is_what_an_app_takes(
     line = (wheel.parent / "requirements.txt").read_text()
     assert line == f"./{wheel.name}[apps,databricks]\n"
     build = build_module()
-    monkeypatch.setattr(build, "find_spec", lambda name: None)
+    monkeypatch.setattr(build.metadata, "distributions", lambda name: iter(()))
     with pytest.raises(SystemExit, match="pip install build"):
         build.build(tmp_path / "app")
 

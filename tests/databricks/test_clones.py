@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from databricks.support_branches import (
     text_of,
     with_superuser,
 )
+from forebay import clones
 from forebay.branches import Branches
 from forebay.calls import operator, submitter, upkeep, worker
 from forebay.clones import Clones
@@ -103,6 +105,25 @@ def test_a_daemon_that_is_pointed_at_the_copy_starts_nothing_at_any_step(
     attack(url, tmp_path)
     assert steps == ["begin_branch", "tasks", "attempts", "audit", None]
     assert all(not is_to_stop for *_, is_to_stop in runs(url))
+
+
+def test_how_to_connect_is_not_said_before_all_is_masked(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has the address early would look at what is not masked."""
+    said: list[str] = []
+    heard: list[str] = []
+    mask = upkeep.mask_data
+
+    def masking(conn: psycopg.Connection, **options: Any) -> Any:
+        heard[:] = said
+        return mask(conn, **options)
+
+    monkeypatch.setattr(upkeep, "mask_data", masking)
+    branch = Branches(source).create("fix", note=said.append)
+    assert heard
+    address = psycopg.conninfo.conninfo_to_dict(branch.url)["dbname"]
+    assert [one for one in heard if branch.url in one or str(address) in one] == []
 
 
 @pytest.mark.parametrize("step", ["make", "begin_branch", "mask_data", "masking", "vacuum"])
@@ -283,6 +304,26 @@ def test_nobody_else_connects_until_the_owner_says_so(source: str, server: TestS
     where = psycopg.conninfo.make_conninfo(branch.url, user="some_worker")
     with pytest.raises(psycopg.OperationalError, match="permission denied for database"):
         psycopg.connect(where)
+
+
+def test_a_clone_is_dropped_once_a_superuser_has_left_it(
+    source: str, server: TestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its owner, who is none, may not cut such a session off, as one of autovacuum is."""
+    branches = Branches(source)
+    branch = branches.create("fix")
+    before = databases(server)
+    with psycopg.connect(with_superuser(branch.url)) as conn:
+        leave = threading.Timer(0.5, conn.close)
+        leave.start()
+        branches.delete("fix")
+        leave.join()
+    assert len(databases(server)) == len(before) - 1
+    with psycopg.connect(with_superuser(branches.create("fix").url)):
+        monkeypatch.setattr(clones, "PATIENCE", 0.5)
+        with pytest.raises(BranchError, match="was not dropped: permission denied"):
+            branches.delete("fix")
+    branches.delete("fix")
 
 
 def test_no_password_is_printed(source: str, cli: Cli) -> None:

@@ -19,7 +19,7 @@ from forebay_lab.samples import DEMO, write_samples
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "databricks.md").read_text()
-HOME = "/tmp/forebay-workspace"
+HOME = "~/forebay-workspace"
 SECONDS = 400
 
 

@@ -307,8 +307,21 @@ def test_connections_of_a_pool_do_not_grow_older_than_credentials(new_lake: NewL
     """Their longest life is below that of the credential they began with."""
     for seconds, most in ((3600, 2700), (600, 450)):
         lake = new_lake(seconds=seconds)
+        unknown, known = asyncio.run(_async_lifetimes(lake))
+        assert unknown > known == pytest.approx(most, abs=5)
+        assert asyncio.run(_async_lifetimes(lake)) == pytest.approx((most, most), abs=5)
         with Database(lake.url).open_pool() as pool:
             assert pool.max_lifetime == pytest.approx(most, abs=5)
+
+
+async def _async_lifetimes(lake: Lake) -> tuple[float, float]:
+    """Return how old connections of an async pool may grow, as it opens and after the first."""
+    pool = Database(lake.url).async_pool()
+    begun = pool.max_lifetime
+    async with pool:
+        async with pool.connection() as conn:
+            await conn.execute("select 1")
+        return begun, pool.max_lifetime
 
 
 def test_a_node_that_only_reads_is_not_connected_to(lake: Lake) -> None:

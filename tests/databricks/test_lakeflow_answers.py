@@ -211,6 +211,39 @@ def test_a_gateway_that_refuses_one_job_leaves_the_others(
     assert launcher.launch(an_attempt(2, job_id=OTHER_JOB))
 
 
+def test_what_a_gateway_says_is_told_shortly(
+    workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    """Without the request, which the SDK tells of an answer that it cannot read."""
+    page = "<html><h1>Bad gateway</h1></html>"
+    workspace.faults.add(Fault("status", on="run-now", status=502, page=page, times=None))
+    with pytest.raises(JobAway) as caught:
+        launcher.launch(an_attempt(1))
+    assert str(caught.value) == (
+        f"job {JOB}: 502 Bad Gateway, with a page that is no answer of the API's"
+    )
+
+
+def test_an_answer_that_repeats_the_request_tells_no_credential(
+    workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    said = f"Authorization: Bearer {workspace.token} is refused"
+    workspace.faults.add(Fault("status", on="run-now", status=400, message=said))
+    with pytest.raises(LaunchFailed, match=r"Authorization: Bearer \*\*\* is refused") as caught:
+        launcher.launch(an_attempt(1))
+    assert workspace.token not in str(caught.value.seen)
+
+
+@pytest.mark.parametrize("other", ["Workspace 7405607", "User 5"])
+def test_a_run_is_not_gone_because_something_else_is(
+    workspace: Workspace, launcher: LakeflowLauncher, other: str
+) -> None:
+    run_id = launcher.launch(an_attempt(1))
+    said = {"code": "RESOURCE_DOES_NOT_EXIST", "message": f"{other} does not exist."}
+    workspace.faults.add(Fault("status", on=GET_RUN, status=404, **said))
+    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "POLL_FAILED"
+
+
 def test_a_principal_that_may_list_no_jobs_is_answered(
     workspace: Workspace, launcher: LakeflowLauncher
 ) -> None:

@@ -14,10 +14,15 @@ from databricks.sdk import WorkspaceClient
 from databricks.sdk.errors import NotFound, PermissionDenied, RequestLimitExceeded
 from databricks.sdk.service.serving import ChatMessage, ChatMessageRole
 
+from agents.conftest import RecordedAttempt
+from agents.model_support import INVOICE, MemoryCheckpoints, page
+from forebay.agent import Retry
 from forebay.callbacks import Callbacks
-from forebay.databricks.bearer import Bearer, NoBearer
+from forebay.databricks.bearer import Bearer, NoBearer, ambient
 from forebay.errors import SettingError
 from forebay.webhooks import Receiver
+from forebay_agents.models.model import Model
+from forebay_agents.models.settings import BASE_URL, DATABRICKS, NAME
 from forebay_lab.loopback import LoopbackServer
 from forebay_lab.model_server import Fault as ModelFault
 from forebay_lab.workspace import Fault, Principal, Workspace
@@ -99,6 +104,25 @@ def status(url: str, headers: dict[str, str] | None = None) -> int:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         return error.code
+
+
+def test_an_endpoint_that_repeats_the_bearer_does_not_spread_it(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A refusal is told in the endpoint's words, without what the workspace was asked with."""
+    monkeypatch.setenv("DATABRICKS_HOST", workspace.url)
+    monkeypatch.setenv("DATABRICKS_TOKEN", workspace.token)
+    ambient.cache_clear()
+    said = f"Invalid header authorization: Bearer {workspace.token}"
+    workspace.faults.add(Fault("status", on="/serving-endpoints/", status=400, message=said))
+    model = Model.from_environment({BASE_URL: DATABRICKS, NAME: "a-model"})
+    assert model is not None
+    try:
+        with pytest.raises(Retry, match="Invalid header authorization: Bearer …") as refused:
+            model.extract([page(1, *INVOICE)], RecordedAttempt({}), MemoryCheckpoints())
+    finally:
+        ambient.cache_clear()
+    assert workspace.token not in str(refused.value)
 
 
 @contextmanager

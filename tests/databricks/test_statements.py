@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
+import requests
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.errors import NotFound, PermissionDenied
+from databricks.sdk.errors.base import DatabricksError
 
 from forebay.databricks import statements
+from forebay.databricks.answers import was_not_done
+from forebay.databricks.client import sent_once
 from forebay.databricks.statements import StatementFailed, query
 from forebay_lab.workspace import Fault, Principal, Workspace
 from forebay_lab.workspace.statements import Statements
@@ -117,11 +122,103 @@ def test_an_error_while_waiting_cancels_too(
     assert [one.state for one in area.statements.values()] == ["CANCELED"]
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("status", on=f"GET {PATH}/", status=500, code="INTERNAL_ERROR", times=2),
+        Fault("status", on=f"GET {PATH}/", status=502, page="<html>Bad gateway</html>", times=2),
+        Fault("status", on=f"GET {PATH}/", status=404, page="<html>Nothing</html>", times=2),
+        Fault("status", on=f"GET {PATH}/", status=403, page="<html>Forbidden</html>", times=2),
+        Fault("status", on=f"GET {PATH}/", status=404, code="ENDPOINT_NOT_FOUND", times=2),
+        Fault("status", on=f"GET {PATH}/", status=401, code="UNAUTHENTICATED", times=2),
+    ],
+    ids=lambda fault: f"{fault.status} {'page' if fault.page else fault.code}",
+)
+def test_no_answer_to_a_look_is_no_refusal(
+    fault: Fault,
+    sdk: WorkspaceClient,
+    area: Statements,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a gateway says, and an API that fails, concerns the look alone: it is taken again."""
+    monkeypatch.setattr(statements, "WAIT", "0s")
+    area.running_seconds = 0.3
+    workspace.faults.add(replace(fault))
+    assert query(sdk, "w1", "SELECT 1 AS n") == [{"n": "1"}]
+    assert [one.state for one in area.statements.values()] == ["SUCCEEDED"]
+
+
+def test_a_part_of_the_result_that_is_not_answered_is_asked_for_again(
+    sdk: WorkspaceClient, area: Statements, workspace: Workspace
+) -> None:
+    """The statement is over, and its result whole all the same."""
+    area.rows_per_chunk = 3
+    workspace.faults.add(Fault("status", on="/chunks/", status=502, page="<html></html>", skip=1))
+    rows = query(sdk, "w1", "SELECT explode(sequence(1, 10)) AS n")
+    assert [row["n"] for row in rows] == [str(n) for n in range(1, 11)]
+
+
+def test_looks_without_an_answer_come_to_an_end(
+    sdk: WorkspaceClient, area: Statements, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Out of time the statement is cancelled, whatever the gateway says."""
+    monkeypatch.setattr(statements, "WAIT", "0s")
+    area.running_seconds = 60
+    workspace.faults.add(Fault("status", on=f"GET {PATH}/", status=502, page="", times=None))
+    with pytest.raises(TimeoutError, match="did not answer in time"):
+        query(sdk, "w1", "SELECT 1", seconds=1)
+    assert [one.state for one in area.statements.values()] == ["CANCELED"]
+
+
 def test_a_lost_answer_is_asked_for_again(sdk: WorkspaceClient, workspace: Workspace) -> None:
     """The SDK posts again: the statement ran twice, which only a reading one may."""
     workspace.faults.add(Fault("lost", on=f"POST {PATH}"))
     assert query(sdk, "w1", "SELECT 1 AS n") == [{"n": "1"}]
     assert len(workspace.calls("POST", PATH)) == 2
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault("lost", on=f"POST {PATH}"),
+        Fault("reset", on=f"POST {PATH}"),
+        Fault("status", on=f"POST {PATH}", status=503, page="<html>Away</html>", retry_after=1),
+        Fault("status", on=f"POST {PATH}", status=400, page="Please try again later", code=""),
+    ],
+    ids=lambda fault: f"{fault.kind} {fault.status}",
+)
+def test_what_is_sent_once_is_not_sent_again(
+    fault: Fault, sdk: WorkspaceClient, workspace: Workspace
+) -> None:
+    """The error is the one of the only try, of which nobody knows whether it was carried out."""
+    workspace.faults.add(replace(fault))
+    with pytest.raises((DatabricksError, requests.ConnectionError)) as error, sent_once():
+        query(sdk, "w1", "SELECT 1 AS n")
+    assert not was_not_done(error.value)
+    assert len(workspace.calls("POST", PATH)) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "code"), [(429, "REQUEST_LIMIT_EXCEEDED"), (503, "TEMPORARILY_UNAVAILABLE")]
+)
+def test_what_was_not_carried_out_is_sent_again(
+    status: int, code: str, sdk: WorkspaceClient, workspace: Workspace
+) -> None:
+    """The API's own word that it is away or asked too often."""
+    workspace.faults.add(Fault("status", on=f"POST {PATH}", status=status, code=code))
+    with sent_once():
+        assert query(sdk, "w1", "SELECT 1 AS n") == [{"n": "1"}]
+    assert len(workspace.calls("POST", PATH)) == 2
+
+
+def test_what_was_never_sent_was_not_carried_out(client: Callable[..., WorkspaceClient]) -> None:
+    """Nobody listens at the address: it is tried again, until the time for that is over."""
+    with Workspace() as closed:
+        sdk = client(host=closed.url, retry_seconds=1)
+    with pytest.raises(TimeoutError) as error, sent_once():
+        query(sdk, "w1", "SELECT 1 AS n")
+    assert was_not_done(error.value)
 
 
 def test_failures_say_why(sdk: WorkspaceClient) -> None:

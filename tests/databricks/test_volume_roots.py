@@ -129,10 +129,15 @@ def test_submit_copies_into_the_volume(
     assert done.code == 0, done.err
     copies = {path.read_bytes() for path in volume.folder.iterdir()}
     assert copies == {file.read_bytes() for file in files}
+    assert "/fs/files/" not in done.err
+    monkeypatch.setenv("FOREBAY_LOG_LEVEL", "DEBUG")
+    assert "/fs/files/" in Cli(capsys)("submit", *files).err
+    monkeypatch.delenv("FOREBAY_LOG_LEVEL")
     volume.workspace.faults.add(
         Fault("status", "PUT .*/fs/files", status=403, code="PERMISSION_DENIED", skip=1)
     )
     refused = Cli(capsys)("submit", *files)
     assert refused.code == 1
+    assert f"{files[1]} is not submitted: " in refused.err
     assert "READ VOLUME and WRITE VOLUME" in refused.err
-    assert len(list(volume.folder.iterdir())) == 2
+    assert len(list(volume.folder.iterdir())) == 4

@@ -12,10 +12,12 @@ from typing import Any
 import psycopg
 import pytest
 
+from forebay import agent as agents
 from forebay import callbacks
+from forebay import run_attempt as running_module
 from forebay.callbacks import Callbacks
 from forebay.calls import agent as calls
-from forebay.calls import worker
+from forebay.calls import viewer, worker
 from forebay.errors import SettingError
 from forebay.run_attempt import run_attempt
 from forebay.running_attempt import RunningAttempt
@@ -137,6 +139,39 @@ def test_a_receiver_takes_the_report_that_the_database_does_not(
     }
     answer = calls.callback(db, event=receiver.messages[0].event)
     assert answer["effect"] == "completed"
+
+
+def test_what_was_used_is_told_after_a_receiver_took_the_report(
+    claimed: Callable[..., dict[str, Any]],
+    db: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No callback tells it: it waits for the database, which is back once all else is done."""
+    is_back: list[bool] = []
+    connection, send = RunningAttempt.connection, Callbacks.send
+
+    def away(self: RunningAttempt) -> psycopg.Connection[Any]:
+        if not is_back:
+            raise psycopg.OperationalError("the database is away")
+        return connection(self)
+
+    def sent(self: Callbacks, event: dict[str, Any]) -> bool:
+        is_back.append(True)
+        return send(self, event)
+
+    def agent(attempt: agents.Attempt) -> agents.Result:
+        attempt.usage({"call_id": "1", "input_tokens": 10, "output_tokens": 2})
+        return agents.Result({"pages": 1})
+
+    monkeypatch.setattr(RunningAttempt, "connection", away)
+    monkeypatch.setattr(Callbacks, "send", sent)
+    monkeypatch.setattr(running_module, "_load", lambda name: agent)
+    with receiving() as receiver:
+        set_up(monkeypatch, receiver.url)
+        document = claimed()
+        assert run_attempt(RunningAttempt(document, lambda: False))
+    (call,) = viewer.task_detail(db, task_id=document["task_id"]).usage
+    assert (call["input_tokens"], call["output_tokens"]) == (10, 2)
 
 
 def test_a_stop_ends_the_tries(fake_agents: None) -> None:

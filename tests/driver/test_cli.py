@@ -6,13 +6,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from forebay import __version__
-from forebay.cli import main
+from forebay.cli import main, output
 from forebay.cli.psql import pg_environment
 from support.cli import Cli
 from support.server import TestServer
@@ -223,3 +224,33 @@ def test_reader_that_leaves_early_is_no_error(dsn: str) -> None:
         text=True,
     )
     assert done.stderr == ""
+
+
+def test_of_what_was_applied_status_lists_the_migrations(
+    dsn: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FOREBAY_DATABASE_URL", dsn)
+    short = cli("db", "status").out
+    assert f"installed  {__version__}" in short
+    assert "migrations/0001" in short
+    assert "functions/" not in short
+    assert "functions/worker/dequeue.sql" in cli("db", "status", "--verbose").out
+
+
+def test_a_log_level_that_is_none_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOREBAY_LOG_LEVEL", "loud")
+    said = cli("db", "status")
+    assert said.code == 1
+    assert "FOREBAY_LOG_LEVEL is 'loud'" in said.err
+
+
+def test_a_table_that_is_wider_than_its_terminal_is_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines that are wrapped can be read, and numbers that are cut cannot."""
+    monkeypatch.setattr(output, "WIDTH_OF_A_PIPE", 40)
+    names = "abcdefghi"
+    row = {name: 1_234_567_890 + number for number, name in enumerate(names)}
+    output.print_rows([row], {name: itemgetter(name) for name in names}, as_json=False)
+    said = capsys.readouterr().out
+    assert [number for number in row.values() if str(number) not in said] == []

@@ -109,6 +109,30 @@ def test_a_result_is_reported_once_the_database_lets_its_process_in_again(
     assert viewer.task_detail(db, task_id=attempt.task_id).status == "completed"
 
 
+@pytest.mark.parametrize("times", range(1, 6))
+def test_no_report_overtakes_what_its_model_calls_used(
+    db: psycopg.Connection,
+    role_dsn: Callable[..., str],
+    refuse: Callable[[str, int], None],
+    monkeypatch: pytest.MonkeyPatch,
+    times: int,
+) -> None:
+    """Wherever the database comes back, what was paid for is booked before the task completes."""
+    operator.register_agent(db, agent="parse", lease=timedelta(minutes=5))
+    operator.register_price(db, model="m", usd_per_m_input=1, usd_per_m_output=1)
+    attempt = claimed(db, role_dsn("agent"))
+
+    def agent(attempt: agents.Attempt) -> agents.Result:
+        refuse(SAID + "the database system is starting up", times)
+        attempt.usage({"call_id": "1", "model": "m", "input_tokens": 1_000_000, "output_tokens": 0})
+        return agents.Result({"pages": 3})
+
+    monkeypatch.setattr(running, "_load", lambda name: agent)
+    assert running.run_attempt(attempt)
+    task = viewer.task_detail(db, task_id=attempt.task_id)
+    assert (task.status, task.cost_usd) == ("completed", 1)
+
+
 def test_a_login_that_is_refused_ends_the_report(
     db: psycopg.Connection, role_dsn: Callable[..., str], refuse: Callable[[str, int], None]
 ) -> None:

@@ -146,25 +146,24 @@ class AiParse:
 
     def _query(self, seconds: float) -> list[dict[str, str | None]]:
         """Ask the warehouse; runs in a thread of its own. Raises _Refused."""
-        from databricks.sdk.errors import TooManyRequests
-        from databricks.sdk.errors.base import DatabricksError
+        from forebay.databricks.answers import FAILURES, was_not_done
+        from forebay.databricks.client import sent_once
+        from forebay.databricks.statements import StatementFailed, begin, rows
 
-        from forebay.databricks.statements import StatementFailed, query
-
+        until = time.monotonic() + seconds
         try:
-            return query(_client(), self._warehouse_id, SQL, {"path": self._path}, seconds=seconds)
+            client = _client()
+            with sent_once():
+                begun = begin(client, self._warehouse_id, SQL, {"path": self._path})
+        except FAILURES as error:
+            raise _Refused("", _not_begun(error), is_free=was_not_done(error)) from error
+        try:
+            return rows(client, begun, until)
         except StatementFailed as failed:
             retry = Retry(_away(str(failed)), kind="overloaded")
             raise _Refused(str(failed), retry if failed.code in MAY_PASS else None) from failed
-        except DatabricksError as error:
-            reason = _short(str(error))
-            retry = Retry(f"The SQL warehouse refuses: {reason}; check {WAREHOUSE} and CAN_USE.")
-            raise _Refused(reason, retry, is_free=True) from error
-        except (ValueError, OSError) as error:  # OSError: TimeoutError, requests' own
-            if isinstance(error.__cause__, TooManyRequests):  # until the SDK gave it up
-                limited = Retry("The SQL warehouse is asked too often (429).", kind="rate_limited")
-                raise _Refused("", limited, is_free=True) from error
-            raise _Refused("", Retry(_away(type(error).__name__))) from error
+        except FAILURES as error:
+            raise _Refused("", Retry(_away(_words(error)))) from error
 
 
 class _Refused(Exception):
@@ -174,6 +173,31 @@ class _Refused(Exception):
         super().__init__(reason)
         self.retry = retry
         self.is_free = is_free
+
+
+def _not_begun(error: Exception) -> Retry:
+    """Return what to raise where the warehouse took no statement, as far as is known."""
+    from databricks.sdk.errors import TooManyRequests
+
+    from forebay.databricks.answers import is_refusal, last_try
+
+    if isinstance(last_try(error), TooManyRequests):
+        return Retry("The SQL warehouse is asked too often (429).", kind="rate_limited")
+    if is_refusal(error):
+        said = f"The SQL warehouse refuses: {_words(error)}; check {WAREHOUSE} and CAN_USE."
+        return Retry(said)
+    return Retry(_away(_words(error)))
+
+
+def _words(error: Exception) -> str:
+    """Return what was answered in place of the statement; of what is no answer, the kind."""
+    from databricks.sdk.errors.base import DatabricksError
+
+    from forebay.databricks import login
+    from forebay.databricks.answers import last_try
+
+    last = last_try(error)
+    return _short(login.words(last)) if isinstance(last, DatabricksError) else type(last).__name__
 
 
 def _client() -> WorkspaceClient:

@@ -150,7 +150,7 @@ class Client:
         self, call: Call, answer: _Answer, started: datetime, seconds: float
     ) -> dict[str, Any]:
         """Return what to report, also of a failed call: what it asked quotas for comes back."""
-        nothing = {"input_tokens": 0, "output_tokens": 0} if answer.is_refused else {}
+        nothing = {"input_tokens": 0, "output_tokens": 0} if refusals.is_free(answer.error) else {}
         told = {
             "call_id": call.call_id,
             "source": "agent",
@@ -183,11 +183,6 @@ class _Answer:
 
     body: Any
     error: APIError | Retry | None = None
-
-    @property
-    def is_refused(self) -> bool:
-        """Tell whether the endpoint refused the request before a model saw it."""
-        return 400 <= getattr(self.error, "status_code", 0) < 500
 
     def said(self) -> _Said | None:
         """Return what the model said, "" for an answer without text; None if it is no answer."""

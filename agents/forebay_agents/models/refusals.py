@@ -32,6 +32,9 @@ class Filtered(Exception):
     """The endpoint's content filter refuses this text, and would again."""
 
 
+GIVEN_UP = (408, 499)
+"""Statuses of calls that ended under way: a model may have seen them."""
+
 KINDS: dict[int, ErrorKind] = {
     408: "timeout",
     429: "rate_limited",
@@ -39,6 +42,12 @@ KINDS: dict[int, ErrorKind] = {
     529: "overloaded",
 }
 """The kinds of the statuses that are tried again; all others are `infrastructure`."""
+
+
+def is_free(error: APIError | Retry | None) -> bool:
+    """Tell whether the endpoint refused the request before a model saw it."""
+    status = getattr(error, "status_code", 0)
+    return 400 <= status < 500 and status not in GIVEN_UP
 
 
 def meaning(error: APIError | Retry, endpoint: Endpoint) -> Exception:
@@ -107,6 +116,11 @@ def _sentence(error: APIStatusError, endpoint: Endpoint) -> str:
                 f"The model endpoint knows no model {endpoint.name!r} at this address (404):"
                 f" mend {endpoint.name_setting} or {endpoint.url_setting}."
             )
+        case 408:
+            return (
+                "The model endpoint gave the call up as too slow (408): raise its own timeout,"
+                f" or lower {CONTEXT_TOKENS}, if that is usual."
+            )
         case 429 if error.code == "insufficient_quota":
             return "The model endpoint's quota is used up (429): its account needs attention."
         case 429:
@@ -118,16 +132,19 @@ def _sentence(error: APIStatusError, endpoint: Endpoint) -> str:
         case status:
             return (
                 f"The model endpoint refuses the request ({status}:"
-                f" {_words(error, endpoint)}); if it is the response format, set {STRUCTURED}."
+                f" {_words(error)}); if it is the response format, set {STRUCTURED}."
             )
 
 
-def _words(error: APIStatusError, endpoint: Endpoint) -> str:
-    """Return the endpoint's own words on one line, without the key."""
+def _words(error: APIStatusError) -> str:
+    """Return the endpoint's own words on one line, without the request's credentials."""
     body: Any = error.body
     message = body.get("message") if isinstance(body, dict) else None
     text = " ".join(str(message or error.code or "no reason given").split())
-    return text.replace(endpoint.api_key, "…")[:LONGEST_MESSAGE].rstrip(".")
+    for response in (*error.response.history, error.response):
+        _, _, credentials = response.request.headers.get("authorization", "").partition(" ")
+        text = text.replace(credentials, "…") if credentials else text
+    return text[:LONGEST_MESSAGE].rstrip(".")
 
 
 def context_too_small(endpoint: Endpoint) -> Reject:

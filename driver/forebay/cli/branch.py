@@ -5,13 +5,16 @@ from __future__ import annotations
 import shlex
 import signal
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from forebay.cli import output
 from forebay.cli.database import find_dsn, person
 from forebay.cli.options import Dsn, Json, Reason, duration_option
+
+if TYPE_CHECKING:
+    from forebay.branches import Branch
 
 app = typer.Typer(
     help="Make masked copies of the database to debug with; connect as who installed the schema.",
@@ -25,6 +28,10 @@ BRANCH: output.Columns = {
     "masked": "masked_at",
     "FOREBAY_DATABASE_URL": lambda branch: shlex.quote(branch.url),  # as a shell takes it
     "why": "said",
+}
+
+LISTED = {
+    heading: column for heading, column in BRANCH.items() if heading != "FOREBAY_DATABASE_URL"
 }
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What the branch is called.")]
@@ -48,7 +55,7 @@ def create(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     branch = Branches(find_dsn(dsn)).create(name, life=ttl, actor=person(), note=output.note)
     output.print_row(branch, BRANCH, as_json)
-    output.note(f"To look into it: FOREBAY_DATABASE_URL={shlex.quote(branch.url)} forebay psql")
+    _say_how_to_connect(branch)
 
 
 @app.command("list")
@@ -57,7 +64,11 @@ def list_(dsn: Dsn = None, as_json: Json = False) -> None:
     from forebay.branches import Branches
 
     found = Branches(find_dsn(dsn)).all()
-    output.print_rows(found, output.filled(found, BRANCH), as_json)
+    output.print_rows(found, output.filled(found, LISTED), as_json)
+    if not as_json:
+        for branch in found:
+            if branch.state in ("closed", "open"):
+                _say_how_to_connect(branch)
 
 
 @app.command("open")
@@ -96,3 +107,8 @@ def delete(name: Name, yes: Yes = False, dsn: Dsn = None) -> None:
         )
     branches.delete(name)
     output.note(f"Deleted {output.show(name)}.")
+
+
+def _say_how_to_connect(branch: Branch) -> None:
+    url = shlex.quote(branch.url)  # as a shell takes it
+    output.note(f"To look into {output.show(branch.name)}: FOREBAY_DATABASE_URL={url} forebay psql")

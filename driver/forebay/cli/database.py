@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def find_dsn(dsn: str | None) -> str:
-    """Return dsn (--dsn), else what the settings say.
+    """Return dsn (--dsn), else what the settings say; this process then logs as they say, too.
 
     Raises MissingSettingError, or ConnectError for one that cannot be read: psycopg would repeat
     it, password and all.
@@ -19,9 +19,20 @@ def find_dsn(dsn: str | None) -> str:
     from forebay.pool import Database
     from forebay.settings import Settings
 
+    log_quietly()
     where = dsn or Settings.read().database_url
     Database(where).validate()
     return where
+
+
+def log_quietly() -> None:
+    """Log what FOREBAY_LOG_LEVEL says, else errors alone: a command tells in a sentence why."""
+    import os
+
+    from forebay import logs
+    from forebay.settings import log_level
+
+    logs.configure(log_level(os.environ, "ERROR"))
 
 
 @contextmanager

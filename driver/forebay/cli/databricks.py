@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forebay.cli import documents, output
-from forebay.cli.database import find_dsn
+from forebay.cli.database import find_dsn, log_quietly
 from forebay.cli.errors import Refused
 from forebay.cli.options import Dsn, Json
 
@@ -88,6 +88,7 @@ def _principals(
     from forebay.databricks.client import workspace_client
     from forebay.databricks.login import LoginError
 
+    log_quietly()
     try:
         client = workspace_client()
     except LoginError as error:
@@ -134,6 +135,7 @@ def doctor(
     """
     documents.require("databricks", "This")
     documents.require("agents", "Signing the probe of callbacks")
+    log_quietly()
     from forebay.databricks.doctor import examine
     from forebay.databricks.principals import CALLERS
 

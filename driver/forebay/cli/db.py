@@ -77,8 +77,8 @@ def verify(dsn: Dsn = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def status(dsn: Dsn = None, as_json: Json = False) -> None:
-    """Show the installed release, this driver's, and every file that was applied."""
+def status(dsn: Dsn = None, verbose: Verbose = False, as_json: Json = False) -> None:
+    """Show the installed release, this driver's, and when which files were applied."""
     from forebay import schema
 
     found = schema.status(find_dsn(dsn))
@@ -88,8 +88,9 @@ def status(dsn: Dsn = None, as_json: Json = False) -> None:
     print(f"installed  {found.installed or 'nothing'}")
     print(f"driver     {found.driver}")
     print(f"to do      {found.pending} steps")
-    if found.history:
-        output.print_rows(found.history, HISTORY, as_json)
+    shown = [one for one in found.history if verbose or one.name.startswith("migrations/")]
+    if shown:
+        output.print_rows(shown, HISTORY, as_json)
 
 
 @app.command("install-script")

@@ -104,12 +104,24 @@ def stored(looks: Iterable[Look]) -> Iterator[list[Stored]]:
         for each in looks:
             name, document = display_name(each.path.name), f"{uuid.uuid4()}.pdf"
             copies.append(Stored(name, document, each.estimated_tokens))
-            keep.write(document, _chunks(each.path))
+            with _named(each.path):
+                keep.write(document, _chunks(each.path))
         yield copies
     except BaseException:
         for copy in copies:
             keep.delete(copy.document)
         raise
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Raise what the storage says of a copy with the name of the person's file before it."""
+    from forebay.storage import StorageError
+
+    try:
+        yield
+    except StorageError as error:
+        raise Refused(f"{path} is not submitted: {error}") from error
 
 
 def display_name(path: str | Path) -> str:

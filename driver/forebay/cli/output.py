@@ -37,7 +37,7 @@ def print_rows(
     if as_json:
         print_json(rows)
         return
-    console().print(table(rows, columns))
+    _print_whole(table(rows, columns))
     if not rows:
         note(without)
 
@@ -135,6 +135,16 @@ def filled(rows: Sequence[object], columns: Columns) -> Columns:
         for heading, column in columns.items()
         if not rows or any(show(_getter(column)(row)) for row in rows)
     }
+
+
+def _print_whole(made: Table) -> None:
+    """Print a table as wide as it has to be: rich leaves out what a narrow terminal cannot show."""
+    from rich.measure import Measurement
+
+    printer = console()
+    unbounded = printer.options.update(width=sys.maxsize)
+    printer.width = max(printer.width, Measurement.get(printer, unbounded, made).minimum)
+    printer.print(made, crop=False)
 
 
 def _getter(column: str | Callable[[Any], object]) -> Callable[[Any], object]:

@@ -12,9 +12,31 @@ from contextlib import contextmanager
 from typing import Any
 
 import requests
-from databricks.sdk.errors import NotFound
+from databricks.sdk.errors import (
+    BadRequest,
+    NotFound,
+    PermissionDenied,
+    TemporarilyUnavailable,
+    TooManyRequests,
+    Unauthenticated,
+)
 from databricks.sdk.errors.base import DatabricksError
 from databricks.sdk.errors.customizer import _ErrorCustomizer
+from databricks.sdk.errors.deserializer import _ErrorDeserializer
+from urllib3.exceptions import NewConnectionError
+
+from forebay.databricks.login import LoginError
+
+FAILURES = (DatabricksError, OSError, ValueError, TypeError, AttributeError)
+"""What a request raises: an error that was answered, no answer, or one that the SDK cannot read.
+
+TimeoutError, which it raises once it has tried for as long as it may, is an OSError.
+"""
+
+NEVER_SENT = (LoginError, requests.ConnectTimeout, requests.exceptions.ProxyError)
+NOT_NOW = (Unauthenticated, TooManyRequests, TemporarilyUnavailable)
+FOR_GOOD = (BadRequest, PermissionDenied, NotFound)
+"""With the API's own code, these carried nothing out. What it says otherwise may come too late."""
 
 STRANGER = "FORBIDDEN"
 """A code of what lets nobody in, and no word of the API's."""
@@ -26,10 +48,24 @@ OWN = "forebay_is_own"
 
 
 class Mark(_ErrorCustomizer):
-    """Have the SDK's errors know whether they were answered in the form of the API."""
+    """Have the SDK's errors know whether they were answered in the form of the API.
+
+    What says it may repeat the request: the bearer that it carried is left out.
+    """
 
     def customize_error(self, response: requests.Response, kwargs: dict[str, Any]) -> None:
         kwargs[OWN] = _is_of_the_api(response)
+        credential = str(response.request.headers.get("Authorization", "")).partition(" ")[2]
+        if credential:
+            kwargs["message"] = str(kwargs.get("message") or "").replace(credential, "***")
+
+
+class Unreadable(_ErrorDeserializer):
+    """Say of a refusal that the SDK cannot read what it is; the SDK tells the whole request."""
+
+    def deserialize_error(self, response: requests.Response, _body: bytes) -> dict[str, Any]:
+        status = f"{response.status_code} {response.reason or ''}".strip()
+        return {"message": f"{status}, with a page that is no answer of the API's"}
 
 
 def is_own(error: BaseException | None) -> bool:
@@ -46,7 +82,31 @@ def is_own(error: BaseException | None) -> bool:
 
 def is_absent(error: BaseException) -> bool:
     """Tell whether the API itself says that the thing which was asked for is not there."""
-    return isinstance(error, NotFound) and is_own(error) and error.error_code != NO_SUCH_API
+    return isinstance(error, NotFound) and is_refusal(error)
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Tell whether the API itself says no to what was asked for, and would again."""
+    return isinstance(error, FOR_GOOD) and is_own(error) and error.error_code != NO_SUCH_API
+
+
+def last_try(error: BaseException) -> BaseException:
+    """Return the error of the last try, where the SDK tried until its time was over."""
+    return (isinstance(error, TimeoutError) and error.__cause__) or error
+
+
+def was_not_done(error: BaseException) -> bool:
+    """Tell whether it is certain that a request was not carried out: it may be sent again.
+
+    A limit of requests comes before all else, whoever says it.
+    """
+    error = last_try(error)
+    if isinstance(error, (*NEVER_SENT, TooManyRequests)):
+        return True
+    if isinstance(error, requests.ConnectionError):
+        behind = next(iter(error.args), None)
+        return isinstance(getattr(behind, "reason", None), NewConnectionError)
+    return is_own(error) and isinstance(error, (*NOT_NOW, *FOR_GOOD))
 
 
 @contextmanager

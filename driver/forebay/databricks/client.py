@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from databricks.sdk import WorkspaceClient
@@ -13,11 +17,12 @@ from databricks.sdk.core import Config
 
 import forebay
 from forebay.databricks import is_on_databricks as is_on_databricks
-from forebay.databricks.answers import Mark
+from forebay.databricks.answer_time import give_answers_time
+from forebay.databricks.answers import Mark, Unreadable, was_not_done
 from forebay.databricks.login import Login, told
 
 HTTP_SECONDS = 10
-"""How long one request may take before it counts as lost."""
+"""How long one answer may take, as a whole, before it counts as lost."""
 
 RETRY_SECONDS = 20
 """How long the SDK may try again before the call fails."""
@@ -34,6 +39,8 @@ LOGGERS = (
 PART_TRIES = 5
 """How often a part of a file is sent or asked for before the transfer fails: for about 10 s."""
 
+_is_sent_once: ContextVar[bool] = ContextVar("_is_sent_once", default=False)
+
 
 def workspace_client(
     *, http_seconds: int = HTTP_SECONDS, retry_seconds: int = RETRY_SECONDS, **options: Any
@@ -42,9 +49,10 @@ def workspace_client(
 
     `options` are those of the SDK's Config, such as host and token. The SDK tries again whatever it
     takes to be passing, posts included: a call that must not happen twice carries a token of its
-    own. Raises LoginError where no credentials are found, and takes up to `retry_seconds` where the
-    workspace does not answer, whatever time it asks for. The calls raise LoginError where no login
-    is to be had, and what the SDK raises when it has tried for so long: TimeoutError.
+    own, or is made inside of `sent_once`. Raises LoginError where no credentials are found, and
+    takes up to `retry_seconds` where the workspace does not answer, whatever time it asks for. The
+    calls raise LoginError where no login is to be had, and what the SDK raises when it has tried
+    for so long: TimeoutError.
     """
     options.setdefault("clock", _BoundedClock(retry_seconds))
     login = Login(min(http_seconds, HTTP_SECONDS))
@@ -64,16 +72,31 @@ def workspace_client(
     client = WorkspaceClient(config=config)
     # The one place where an answer can be seen beside its request; files travel by it too.
     sender = client.api_client._api_client
-    sender._session.hooks["response"].append(login.again)
+    give_answers_time(sender._session, http_seconds).hooks["response"].append(login.again)
+    sender._error_parser._error_parsers.append(Unreadable())
     sender._error_parser._error_customizers.append(Mark())
     return client
+
+
+@contextmanager
+def sent_once() -> Iterator[None]:
+    """Have the SDK try only that again, in this block, which was certainly not carried out.
+
+    It raises all else as it comes.
+    """
+    before = _is_sent_once.set(True)
+    try:
+        yield
+    finally:
+        _is_sent_once.reset(before)
 
 
 class _BoundedClock(RealClock):
     """A clock that sleeps `longest` seconds at most between two looks at the time, in a thread.
 
     The SDK sleeps for as long as a Retry-After says, in one piece or in many, and only then looks
-    whether its time is over.
+    whether its time is over. It sleeps before every other try, while it handles the error of the
+    last one: this is where it can be kept from trying again.
     """
 
     def __init__(self, longest: float) -> None:
@@ -85,7 +108,11 @@ class _BoundedClock(RealClock):
         return super().time()
 
     def sleep(self, seconds: float) -> None:
+        error = sys.exception()
+        if error and _is_sent_once.get() and not was_not_done(error):
+            raise error
         slept = getattr(self._slept, "seconds", 0.0)
+        seconds = seconds if seconds > 0 else 1.0  # a Retry-After may say anything
         super().sleep(max(min(seconds, self._longest - slept), 0.0))
         self._slept.seconds = slept + seconds
 

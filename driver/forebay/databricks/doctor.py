@@ -98,7 +98,7 @@ def _begin(
         who = client.config.client_id or client.current_user.me().user_name or ""
         client.config.authenticate()
     except (ValueError, OSError) as error:
-        said = f"no login: {words(error)}: check DATABRICKS_HOST and the credentials"
+        said = f"no login: {words(error)}"
         yield None, missing("workspace", said)
         return
     given = {name: value for name, value in settings.items() if value.strip()}

@@ -18,6 +18,7 @@ from databricks.sdk.core import Config, DefaultCredentials
 from databricks.sdk.credentials_provider import CredentialsProvider, CredentialsStrategy
 from databricks.sdk.errors.base import DatabricksError
 
+from forebay.databricks.answer_time import give_answers_time
 from forebay.databricks.logins import Logins
 
 SERVICE_PRINCIPAL = "oauth-m2m"
@@ -136,7 +137,8 @@ def told(error: OSError | ValueError) -> LoginError:
     while cause := causes[-1].__cause__:
         causes.append(cause)
     is_transient = any(isinstance(each, OSError) for each in causes)
-    return LoginError(words(error), is_transient=is_transient)
+    hint = "" if is_transient else ": check DATABRICKS_HOST and the login"
+    return LoginError(f"{words(error)}{hint}", is_transient=is_transient)
 
 
 def words(error: BaseException) -> str:
@@ -155,7 +157,8 @@ def _of_service_principal(config: Config, seconds: float) -> Granted:
     place = (config.discovery_url or "").removesuffix(METADATA) or f"{config.host}/oidc"
     secret = (config.client_id, config.client_secret)
     try:
-        answer = requests.post(f"{place}/v1/token", asked, auth=secret, timeout=seconds)
+        with give_answers_time(requests.Session(), seconds) as session:
+            answer = session.post(f"{place}/v1/token", asked, auth=secret, timeout=seconds)
     except OSError as error:
         raise _away(type(error).__name__) from error
     said = _document(answer)
@@ -184,5 +187,7 @@ def _document(answer: requests.Response) -> dict[str, Any]:
 
 def _away(reason: str) -> LoginError:
     return LoginError(
-        f"The workspace gives no bearer ({reason}): wait until it answers.", is_transient=True
+        f"The workspace gives no bearer ({reason}): wait until it answers, or check"
+        " DATABRICKS_HOST.",
+        is_transient=True,
     )

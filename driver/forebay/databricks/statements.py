@@ -1,16 +1,17 @@
-"""Read-only SQL on a warehouse: one statement, sent, waited for in bounded time, and read whole.
+"""SQL on a warehouse: one statement, sent, waited for in bounded time, and read whole.
 
-The SDK sends a post again when its answer is lost, and a statement may then run twice: what is sent
-here must change nothing.
+The SDK sends a post again when its answer is lost, and a statement may then run twice: one that
+costs money is begun inside of `sent_once`, and none changes anything.
 """
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
+from typing import TypeVar
 
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.service.sql import (
@@ -22,6 +23,10 @@ from databricks.sdk.service.sql import (
     StatementResponse,
     StatementState,
 )
+
+from forebay.databricks.answers import FAILURES, is_refusal
+
+T = TypeVar("T")
 
 SECONDS = 300
 """How long a statement may take, a warehouse that has to start included."""
@@ -64,7 +69,17 @@ def query(
     errors. One that is given up is cancelled, as far as the workspace can be reached.
     """
     until = time.monotonic() + seconds
-    response = client.statement_execution.execute_statement(
+    return rows(client, begin(client, warehouse_id, sql, parameters), until)
+
+
+def begin(
+    client: WorkspaceClient,
+    warehouse_id: str,
+    sql: str,
+    parameters: Mapping[str, Parameter] | None = None,
+) -> StatementResponse:
+    """Send a statement, and return what is known of it a moment later. Raises the SDK's errors."""
+    return client.statement_execution.execute_statement(
         sql,
         warehouse_id,
         wait_timeout=WAIT,
@@ -73,25 +88,59 @@ def query(
         format=Format.JSON_ARRAY,
         parameters=[_parameter(name, value) for name, value in (parameters or {}).items()],
     )
-    response = _ended(client, response, until)
-    _require_success(response)
-    return _rows(client, response, until)
+
+
+def rows(client: WorkspaceClient, begun: StatementResponse, until: float) -> list[Row]:
+    """Return all rows of a statement that was begun, as `query` does; `until` is monotonic time."""
+    ended = _ended(client, begun, until)
+    _require_success(ended)
+    return _read(client, ended, until)
 
 
 def _ended(client: WorkspaceClient, response: StatementResponse, until: float) -> StatementResponse:
+    if _has_ended(response):
+        return response
     statement_id = _id(response)
-    pause = FIRST_POLL
     try:
-        while not (response.status and response.status.state in ENDED):
-            _require_time(until)
-            time.sleep(max(0.0, min(pause, until - time.monotonic())))
-            pause = min(2 * pause, LONGEST_POLL)
-            response = client.statement_execution.get_statement(statement_id)
+        return _looked(
+            lambda: client.statement_execution.get_statement(statement_id), until, _has_ended
+        )
     except BaseException:
         with contextlib.suppress(Exception):  # what made us give up is what the caller has to know
             client.statement_execution.cancel_execution(statement_id)
         raise
-    return response
+
+
+def _has_ended(response: StatementResponse) -> bool:
+    return bool(response.status and response.status.state in ENDED)
+
+
+def _looked(
+    look: Callable[[], T], until: float, is_enough: Callable[[T], bool] = lambda _: True
+) -> T:
+    """Return what a look shows that is enough. It is taken again where nothing answers it.
+
+    Raises what the API itself refuses it with, and TimeoutError.
+    """
+    for _ in _pauses(until):
+        try:
+            seen = look()
+        except FAILURES as error:
+            if is_refusal(error):
+                raise
+        else:
+            if is_enough(seen):
+                return seen
+    raise TimeoutError("The SQL warehouse did not answer in time.")
+
+
+def _pauses(until: float) -> Iterator[None]:
+    """Give a moment for each look: at once, after ever longer pauses, and when time is over."""
+    pause = 0.0
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(pause, left))
+        yield
+        pause = min(2 * pause or FIRST_POLL, LONGEST_POLL)
 
 
 def _require_success(response: StatementResponse) -> None:
@@ -107,34 +156,31 @@ def _require_success(response: StatementResponse) -> None:
         raise StatementFailed("The result is larger than what the warehouse may answer with.")
 
 
-def _rows(client: WorkspaceClient, response: StatementResponse, until: float) -> list[Row]:
+def _read(client: WorkspaceClient, response: StatementResponse, until: float) -> list[Row]:
     schema = response.manifest.schema if response.manifest else None
     names = [column.name or "" for column in (schema.columns if schema else None) or []]
-    rows: list[Row] = []
+    found: list[Row] = []
     chunk: ResultData | None = response.result
     while chunk is not None:
-        rows += [dict(zip(names, values, strict=True)) for values in chunk.data_array or []]
+        found += [dict(zip(names, values, strict=True)) for values in chunk.data_array or []]
         if chunk.next_chunk_index is None:
             break
-        _require_time(until)
-        chunk = client.statement_execution.get_statement_result_chunk_n(
-            _id(response), chunk.next_chunk_index
-        )
+        chunk = _chunk(client, _id(response), chunk.next_chunk_index, until)
     expected = response.manifest.total_row_count if response.manifest else None
-    if expected is not None and expected != len(rows):
-        raise StatementFailed(f"The warehouse told of {expected} rows and answered {len(rows)}.")
-    return rows
+    if expected is not None and expected != len(found):
+        raise StatementFailed(f"The warehouse told of {expected} rows and answered {len(found)}.")
+    return found
+
+
+def _chunk(client: WorkspaceClient, statement_id: str, index: int, until: float) -> ResultData:
+    api = client.statement_execution
+    return _looked(lambda: api.get_statement_result_chunk_n(statement_id, index), until)
 
 
 def _id(response: StatementResponse) -> str:
     if response.statement_id is None:
         raise StatementFailed("The warehouse did not say how the statement is called.")
     return response.statement_id
-
-
-def _require_time(until: float) -> None:
-    if time.monotonic() >= until:
-        raise TimeoutError("The SQL warehouse did not answer in time.")
 
 
 def _parameter(name: str, value: Parameter) -> StatementParameterListItem:

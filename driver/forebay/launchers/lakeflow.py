@@ -13,6 +13,7 @@ from databricks.sdk import WorkspaceClient
 from databricks.sdk.errors import BadRequest, NotFound, PermissionDenied
 from databricks.sdk.service.jobs import QueueSettings
 
+from forebay.databricks.answers import FAILURES
 from forebay.databricks.client import workspace_client
 from forebay.databricks.login import LoginError
 from forebay.launchers import (
@@ -23,7 +24,7 @@ from forebay.launchers import (
     LaunchFailed,
 )
 from forebay.launchers import lakeflow_answers as answers
-from forebay.launchers.lakeflow_answers import FAILURES, Seen
+from forebay.launchers.lakeflow_answers import Seen
 from forebay.logs import EventLog
 from forebay.rows import RunToCancel
 from forebay.side_by_side import side_by_side

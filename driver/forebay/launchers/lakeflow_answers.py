@@ -15,12 +15,6 @@ from forebay.databricks import login
 from forebay.databricks.answers import is_own
 from forebay.jsonb import cut
 
-FAILURES = (DatabricksError, OSError, ValueError, TypeError, AttributeError)
-"""What a request raises: an error that was answered, no answer, or one that the SDK cannot read.
-
-TimeoutError, which it raises once it has tried for as long as it may, is an OSError.
-"""
-
 HELD_UP = (401, 429, 503, 504)
 """Statuses of which run_outcomes says that nothing can begin at this moment."""
 
@@ -104,9 +98,11 @@ def is_missing(error: Exception, kind: str, number: object) -> bool:
         return False
     if error.error_code not in OF_THE_API:
         return False
-    said = rf"\b{kind} {re.escape(str(number))} does not exist"
-    is_said = re.search(said, str(error), re.IGNORECASE)
-    return bool(is_said) or error.error_code == "RESOURCE_DOES_NOT_EXIST"
+    name = re.escape(str(number))
+    said = rf"\b{kind} {name} does not exist"
+    if error.error_code == "RESOURCE_DOES_NOT_EXIST":  # of this one, not of its workspace or a user
+        said = rf"\b({kind}|{name})\b"
+    return bool(re.search(said, str(error), re.IGNORECASE))
 
 
 def result_of(error: BaseException | None) -> str:

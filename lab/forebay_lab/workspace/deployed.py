@@ -63,10 +63,16 @@ insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, 
 select pg_nextoid('pg_extension', 'oid', 'pg_extension_oid_index'), 'databricks_auth',
     current_user::regrole, 'public'::regnamespace, false, '1.0';
 create or replace function public.databricks_create_role(name text, kind text) returns void
-    language plpgsql as $$ begin execute format('create role %I login', name); end; $$;
+    language plpgsql as $$ begin
+        execute format('create role %I login', name);
+        execute format('comment on role %I is %L', name, kind);
+    end; $$;
 alter extension databricks_auth add function public.databricks_create_role(text, text)
 """
-"""The extension as far as it is used: entered by hand, since a server's files are not ours."""
+"""The extension as far as it is used: entered by hand, since a server's files are not ours.
+
+The kind of a principal, by which the workspace's database knows its logins, becomes a comment.
+"""
 
 
 @dataclass(slots=True)
@@ -133,7 +139,8 @@ class Deployed:
             return {**self.login(INTAKE), **common, "FOREBAY_STORAGE_ROOTS": ROOT}
         if part == "agent":
             return {**self.login(AGENT), **self.job_settings()}
-        return {**self.login(DEPLOYER), **common, "FOREBAY_STORAGE_ROOTS": ROOT}
+        person = {"FOREBAY_STORAGE_ROOTS": ROOT, "FOREBAY_JOB_RUN_AS": AGENT}
+        return {**self.login(DEPLOYER), **common, **person}
 
     def grants(self) -> dict[tuple[str, str], str]:
         """Return the level of each principal on each thing, as the bundle declares it."""

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Literal
 
-FaultKind = Literal["status", "lost", "reset", "break", "slow", "hang"]
+FaultKind = Literal["status", "lost", "reset", "break", "slow", "hang", "drip"]
 
 
 @dataclass(slots=True)
@@ -22,6 +22,7 @@ class Fault:
             request, which is then not carried out
     slow    waits `seconds`, then carries it out and answers
     hang    carries it out, and answers after `seconds`
+    drip    carries it out, and answers with a byte each of `seconds`
 
     It befalls `times` requests (None: all), after it let `skip` pass. `retry_after` is sent with
     a status.

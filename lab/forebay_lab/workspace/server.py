@@ -186,6 +186,8 @@ class _Handler(BaseHTTPRequestHandler):
         if fault and fault.kind == "lost":
             self._log(request, 0)
             return self._break()
+        if fault and fault.kind == "drip":
+            answer = self._dripping(answer, fault.seconds)
         self._log(request, answer.status)
         while request.body.read(1 << 16):
             pass  # what nobody read would be taken for the next request
@@ -199,6 +201,13 @@ class _Handler(BaseHTTPRequestHandler):
         except ApiError as error:
             body = {"error_code": error.code, "message": error.message}
             return Answer(body, error.status, error.headers)
+
+    def _dripping(self, answer: Answer, seconds: float) -> Answer:
+        """Return an answer that takes `seconds` for each byte of its body."""
+        content = json.dumps(answer.body).encode()
+        drops = (bytes([one]) for one in content if not self.workspace.closing.wait(seconds))
+        kind = {"content-type": "application/json", "content-length": str(len(content))}
+        return Answer(status=answer.status, headers={**answer.headers, **kind}, chunks=drops)
 
     def _log(self, request: Request, status: int) -> None:
         who = request.principal.name if request.principal else None

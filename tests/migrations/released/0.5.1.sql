@@ -165,6 +165,7 @@
 --   new     functions/internal/_json_time.sql
 --   new     functions/internal/_judge_call.sql
 --   new     functions/internal/_known_calls.sql
+--   new     functions/internal/_known_compute.sql
 --   new     functions/internal/_known_line.sql
 --   new     functions/internal/_known_llm.sql
 --   new     functions/internal/_known_part.sql
@@ -194,6 +195,7 @@
 --   new     functions/internal/_lock_upload.sql
 --   new     functions/internal/_look_again_at.sql
 --   new     functions/internal/_lowered.sql
+--   new     functions/internal/_make_login.sql
 --   new     functions/internal/_mask_attempts.sql
 --   new     functions/internal/_mask_audit.sql
 --   new     functions/internal/_mask_batches.sql
@@ -2996,16 +2998,16 @@ as $function$
 -- Returns    what was missing until now: the principal's own name if its login was, and the roles that it became a member of
 -- Errors     22023  a name is empty or too long, a kind or a role is unknown, the name is that of a role of ours, of one that cannot log in, or of a superuser
 --            42501  the login may not act as forebay_owner, or may not create roles
+--            55000  the function of databricks_auth is missing, or not the extension's alone
 --            58P01  there is no extension databricks_auth: this is no database of Lakebase
 declare
     v_callers constant text[] := array[
         'forebay_submitter', 'forebay_worker', 'forebay_agent', 'forebay_operator', 'forebay_viewer', 'forebay_reader', 'forebay_upkeep'
     ];
-    v_given  text[] := array[]::text[];
-    v_schema name;
-    v_role   text;
+    v_given text[] := array[]::text[];
+    v_role  text;
     -- Who made a role in PostgreSQL 16 or newer has its admin option, and may not act as it by that.
-    v_kind   constant text := case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end;
+    v_kind  constant text := case when current_setting('server_version_num')::integer < 160000 then 'MEMBER' else 'SET' end;
 begin
     perform forebay._require_owner();
     if coalesce(p_name, '') = '' or octet_length(p_name) > 63 then
@@ -3022,15 +3024,7 @@ begin
     end if;
 
     if not exists (select from pg_roles as r where r.rolname = p_name) then
-        if not exists (select from pg_proc as p where p.proname = 'databricks_create_role') then
-            create extension if not exists databricks_auth with schema public;
-        end if;
-        select n.nspname into strict v_schema
-        from pg_proc as p inner join pg_namespace as n on n.oid = p.pronamespace
-        where p.proname = 'databricks_create_role'
-        order by n.nspname
-        limit 1;
-        execute format('select %I.databricks_create_role($1, $2)', v_schema) using p_name, p_kind;
+        perform forebay._make_login(p_name, p_kind);
         v_given := array[p_name];
     end if;
     foreach v_role in array p_roles loop
@@ -3046,7 +3040,7 @@ $function$;
 comment on function forebay._admit_principal is
 'Give a principal of the workspace its login in this database of Lakebase, and make it a member of callers'' roles.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_admit_principal.sql', 'repeatable', '5b2be31375184b7881a55339c83324f10eb1a7b335fd683cf9f43ebe8ee7a439', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_admit_principal.sql', 'repeatable', 'a72713f3cd3f218c05537b98f033bf2f5057e3b951f2fbe56f5ec7922219a4de', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -3503,8 +3497,8 @@ select to_jsonb(shown) from (
         p_attempt.estimated_tokens, p_attempt.charged_tokens, p_attempt.expected_input_tokens, p_attempt.expected_output_tokens,
         p_attempt.expected_calls, p_attempt.expected_usd, p_attempt.used_input_tokens, p_attempt.used_output_tokens,
         p_attempt.used_cached_tokens, p_attempt.used_calls, p_attempt.is_usage_known,
-        forebay._usage_source(p_attempt.attempt_id) as usage_source, p_attempt.cost_usd,
-        p_attempt.is_cost_known, p_attempt.compute_usd, p_attempt.is_compute_final,
+        forebay._usage_source(p_attempt.attempt_id) as usage_source, forebay._known_llm(p_attempt) as cost_usd,
+        p_attempt.is_cost_known, forebay._known_compute(p_attempt) as compute_usd, p_attempt.is_compute_final,
         forebay._compute_source(p_attempt.attempt_id) as compute_source,
         extract(epoch from p_attempt.held_up) as held_up_seconds,
         p_attempt.started_at, p_attempt.reported_at, p_attempt.finished_at,
@@ -3517,7 +3511,7 @@ $function$;
 comment on function forebay._attempt_document is
 'An attempt as task_detail shows it: without its result, and without what its calls are waiting for.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_attempt_document.sql', 'repeatable', 'fcb8958019203b97edf880a154cabee46d8e68381b1ed5001bb266b28667bd03', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_attempt_document.sql', 'repeatable', 'aa48f9498ec7296943089b9a34e9a918dad25f8eb7818a7c6fc43a6777311470', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5375,10 +5369,10 @@ select
     t.customer, t.agent, count(*) filter (where a.attempt_no > 1),
     sum(forebay._known_llm(a)) filter (where a.attempt_no = 1),
     sum(forebay._known_llm(a)) filter (where a.attempt_no > 1),
-    sum(a.compute_usd) filter (where a.attempt_no = 1 and a.is_compute_final),
-    sum(a.compute_usd) filter (where a.attempt_no > 1 and a.is_compute_final),
-    sum(a.compute_usd) filter (where a.attempt_no = 1 and not a.is_compute_final),
-    sum(a.compute_usd) filter (where a.attempt_no > 1 and not a.is_compute_final)
+    sum(forebay._known_compute(a)) filter (where a.attempt_no = 1 and a.is_compute_final),
+    sum(forebay._known_compute(a)) filter (where a.attempt_no > 1 and a.is_compute_final),
+    sum(forebay._known_compute(a)) filter (where a.attempt_no = 1 and not a.is_compute_final),
+    sum(forebay._known_compute(a)) filter (where a.attempt_no > 1 and not a.is_compute_final)
 from forebay._matching_tasks(p_from, p_to, null, null, p_customers) as t
 inner join forebay.task_attempts as a on a.task_id = t.task_id
 group by t.customer, t.agent;
@@ -5386,7 +5380,7 @@ $function$;
 
 comment on function forebay._customer_amounts is 'What attempts of the range''s tasks cost, by customer and agent: null where nothing is known.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_customer_amounts.sql', 'repeatable', '52ae6c901dba65129ec38707581cf754872e2df721a8c5a6ffeaa32efb33f5c6', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_customer_amounts.sql', 'repeatable', 'de015a1b81095a9ff8c2fb544dfc5407108a4d90ed2b78143e28eed2f3a08b9b', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -5484,7 +5478,8 @@ create or replace function forebay._customer_sources(p_from timestamptz, p_to ti
 as $function$
 -- Where the amounts of the range's tasks are from, by customer and agent, and as of when machines' costs were read.
 --
--- What is known without a source, as the 0 of an attempt that made no call or never ran, is from none.
+-- An attempt of which nothing is known together is in no amount, whatever single calls of it cost. What is known without a
+-- source, as the 0 of an attempt that made no call or never ran, is from none.
 select
     t.customer, t.agent,
     coalesce(array_agg(distinct coalesce(b.source || ' ' || b.basis, 'none')) filter (where b.part = 'llm'), '{}'),
@@ -5498,14 +5493,14 @@ from (
 inner join forebay.task_attempts as a on a.attempt_id = b.attempt_id
 inner join forebay.tasks as t on t.task_id = a.task_id
 left join forebay.compute_sources as s on s.source = b.source
-where b.usd is not null
+where b.usd is not null and case b.part when 'llm' then forebay._known_llm(a) else forebay._known_compute(a) end is not null
 group by t.customer, t.agent;
 $function$;
 
 comment on function forebay._customer_sources is
 'Where the amounts of the range''s tasks are from, by customer and agent, and as of when machines'' costs were read.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_customer_sources.sql', 'repeatable', '8f824f968339b44f367e222c0c7ddaad46c74d5cde66f43c642786e1f17e8d95', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_customer_sources.sql', 'repeatable', '89daf536fa65b62039e8624f3caef98de333a0b2df43cc137833686fe46a0ef1', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -8456,6 +8451,25 @@ on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
 
+\echo new functions/internal/_known_compute.sql
+create or replace function forebay._known_compute(p_attempt forebay.task_attempts)
+    returns numeric
+    language sql
+    immutable
+    security invoker
+as $function$
+-- What is known of the cost of an attempt's machine: null where nothing is, as while it runs and cost nothing yet.
+select forebay._known_part(p_attempt.compute_usd, (p_attempt.finished_at is not null)::integer, 1);
+$function$;
+
+comment on function forebay._known_compute is
+'What is known of the cost of an attempt''s machine: null where nothing is, as while it runs and cost nothing yet.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_known_compute.sql', 'repeatable', '056faf45d8ebb65b8852f52d8d0691424388907d5dae3753012b6179679c5828', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
 \echo new functions/internal/_known_line.sql
 create or replace function forebay._known_line(p_line forebay.cost_line)
     returns setof forebay.cost_line
@@ -8494,15 +8508,17 @@ create or replace function forebay._known_llm(p_attempt forebay.task_attempts)
     security invoker
 as $function$
 -- What is known of the cost of an attempt's calls: 0 where it made none, or none that cost; null where nothing is known.
-select coalesce(
-    p_attempt.cost_usd,
-    case when p_attempt.is_cost_known or (p_attempt.status = 'released' and p_attempt.used_calls = 0) then 0 end
+select forebay._known_part(
+    coalesce(p_attempt.cost_usd, 0),
+    (p_attempt.finished_at is not null and (p_attempt.is_cost_known or p_attempt.status = 'released' and p_attempt.used_calls = 0))::integer,
+    1
 );
 $function$;
 
-comment on function forebay._known_llm is 'What is known of the cost of an attempt''s calls: 0 where it made none, or none that cost; null where nothing is known.';
+comment on function forebay._known_llm is
+'What is known of the cost of an attempt''s calls: 0 where it made none, or none that cost; null where nothing is known.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_known_llm.sql', 'repeatable', '1829ff03d8b93fdfe8cd4222fa2896f7fefc324df8591447f08b53da1184b4db', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_known_llm.sql', 'repeatable', 'f9d8654e07e16c916644b2d215f2bbe714068f021492fbc1d33b3566fc8d0ba4', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -9449,6 +9465,63 @@ $function$;
 comment on function forebay._lowered is 'A share of a limit, in whole units: at least 1, but 0 stays 0 and no limit (null) none.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_lowered.sql', 'repeatable', '01f4c6b016366973edb35b75bb5e0a0a00ec872b7339f3a8c35f626c88aac944', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_make_login.sql
+create or replace function forebay._make_login(p_name text, p_kind text)
+    returns void
+    language plpgsql
+    volatile
+    security invoker
+    set search_path = pg_catalog, pg_temp
+as $function$
+-- Make a principal's login by the function of the extension databricks_auth, which is created if the database has it not yet.
+--
+-- Nothing else of that name is ever called: whoever may create a schema could have put it there, and it would run with all that the caller may do. So its
+-- owner has to be one who may make roles anyway, since who owns an extension may add to it; and where it stands nothing else may have its name.
+--
+-- Errors  55000  that function is missing, or not the extension's alone
+--         58P01  there is no such extension: this is no database of Lakebase
+declare
+    v_schema name;
+begin
+    if not exists (select from pg_extension as e where e.extname = 'databricks_auth') then
+        create extension databricks_auth with schema public;
+    end if;
+
+    with named as (
+        select
+            n.nspname,
+            (o.rolsuper or o.rolcreaterole) and exists (
+                select
+                from pg_depend as d inner join pg_extension as e on e.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass
+                where d.objid = p.oid and d.classid = 'pg_proc'::regclass and d.deptype = 'e' and e.extname = 'databricks_auth'
+            ) as is_genuine
+        from pg_proc as p
+        inner join pg_namespace as n on n.oid = p.pronamespace
+        inner join pg_roles as o on o.oid = p.proowner
+        where p.proname = 'databricks_create_role'
+    )
+
+    select named.nspname into v_schema
+    from named
+    group by named.nspname
+    having bool_and(named.is_genuine)
+    limit 1;
+    if not found then
+        raise exception 'databricks_create_role is not a function of the extension databricks_auth alone'
+            using errcode = '55000', hint = 'Drop what else has that name, and have the extension created by who may make roles.';
+    end if;
+    execute format('select %I.databricks_create_role($1, $2)', v_schema) using p_name, p_kind;
+end;
+$function$;
+
+comment on function forebay._make_login is
+'Make a principal''s login by the function of the extension databricks_auth, which is created if the database has it not yet.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_make_login.sql', 'repeatable', '6df8e5ff5285e3ddeace6166d0d15e0b8463890d7c5e822c27c73c5c14962d23', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -18956,12 +19029,12 @@ begin
     select
         count(*) filter (where tries.is_first),
         case when bool_or(tries.is_first) then sum(tries.llm_usd) filter (where tries.is_first) else 0 end,
-        case when bool_or(tries.is_first) then sum(a.compute_usd) filter (where tries.is_first) else 0 end,
+        case when bool_or(tries.is_first) then sum(tries.compute_usd) filter (where tries.is_first) else 0 end,
         count(*) filter (where not tries.is_first),
         case when bool_or(not tries.is_first) then sum(tries.llm_usd) filter (where not tries.is_first) else 0 end,
-        case when bool_or(not tries.is_first) then sum(a.compute_usd) filter (where not tries.is_first) else 0 end,
-        case when count(*) = 0 or count(a.compute_usd) > 0
-            then coalesce(sum(a.compute_usd) filter (where not a.is_compute_final), 0) end,
+        case when bool_or(not tries.is_first) then sum(tries.compute_usd) filter (where not tries.is_first) else 0 end,
+        case when count(*) = 0 or count(tries.compute_usd) > 0
+            then coalesce(sum(tries.compute_usd) filter (where not a.is_compute_final), 0) end,
         coalesce(bool_and(
             a.finished_at is not null and (a.is_cost_known or a.status = 'released' and a.used_calls = 0)
             and a.compute_usd is not null and a.is_compute_final
@@ -18971,7 +19044,9 @@ begin
         v_summary.retry_llm_usd, v_summary.retry_compute_usd, v_summary.provisional_usd, v_summary.is_final
     from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
     inner join forebay.task_attempts as a on a.task_id = t.task_id
-    cross join lateral (select a.attempt_no = 1 as is_first, forebay._known_llm(a) as llm_usd) as tries;
+    cross join lateral (
+        select a.attempt_no = 1 as is_first, forebay._known_llm(a) as llm_usd, forebay._known_compute(a) as compute_usd
+    ) as tries;
     select coalesce(sum(u.pages), 0) into v_summary.pages
     from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
     where u.pages > 0;
@@ -18983,7 +19058,7 @@ $function$;
 comment on function forebay.cost_summary is
 'Say what tasks cost together and what a task costs, first tries and retries apart; p_from and p_to are half-open, on created_at.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/cost_summary.sql', 'repeatable', '35dbc1cd759fbd934607b45bd18366c9e472387a3243ecc24ddb98ddb9bc2708', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/cost_summary.sql', 'repeatable', '7d21fbaa883414f255f7567dbd193fdbd32917097ff4c8602b5a3a387f5706b5', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19328,7 +19403,7 @@ begin
         case when a.is_usage_known or a.used_calls > 0 then a.used_input_tokens end,
         case when a.is_usage_known or a.used_calls > 0 then a.used_output_tokens end,
         case when a.is_usage_known or a.used_calls > 0 then a.used_cached_tokens end,
-        a.is_usage_known, a.cost_usd, a.is_cost_known, t.status, t.batch_id, t.customer
+        a.is_usage_known, forebay._known_llm(a), a.is_cost_known, t.status, t.batch_id, t.customer
     from forebay._page_of_attempts(p_statuses, p_agents, p_from, p_to, v_before_at, v_before, p_limit) as a
     inner join forebay.tasks as t on t.task_id = a.task_id
     order by a.started_at desc, a.attempt_id desc;
@@ -19338,7 +19413,7 @@ $function$;
 comment on function forebay.list_attempts is
 'List attempts that did not end well, newest first, a page at a time: the next page is that before the last id of this one.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/list_attempts.sql', 'repeatable', '85d089c0b1f99d60b74ea4e729152c4f3399dbcc80a35200a152e9fcaf91e9a8', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/list_attempts.sql', 'repeatable', 'e1f00ab52c39994433bef3488afb79f73bcc3c6d23c524f505c6ecda528df9ee', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
