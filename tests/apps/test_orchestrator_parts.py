@@ -235,6 +235,7 @@ def test_a_document_is_shown_as_it_is() -> None:
     assert json.loads(found.text) == document
     assert "\n  " in found.text
     assert "ü" in found.text
+    assert document_shown({"usd": Decimal("0.25")}) == document_shown({"usd": 0.25})
     assert document_shown({}) is None
     assert document_shown(None) is None
 

@@ -7,6 +7,9 @@ from decimal import Decimal
 from databricks.support_billing import DAY, HOUR, LONG_AGO, MINUTE, OURS, Books, books
 from forebay.calls import agent as report
 from forebay.calls import submitter, upkeep, viewer, worker
+from forebay.databricks.bill import RunLine
+from forebay.databricks.billing import Refreshed, _run_records
+from forebay.rows import RunToBill
 from forebay_lab.workspace.billing import JOBS_SKU
 
 __all__ = ["books"]
@@ -234,3 +237,50 @@ def test_shared_lines_are_kept_apart(books: Books) -> None:
     books.clock.advance(3 * DAY)
     books.read()
     assert all(line.is_final for line in viewer.shared_costs(books.db))
+
+
+def test_no_attempt_can_stop_the_bill_with_what_it_calls_its_run(books: Books) -> None:
+    """Words that are no number are asked for of nobody; the bills of others are read on."""
+    task_id, run_id = books.run()
+    at = books.clock.now()
+    words = (f"77,{run_id}", f"{run_id},", "'", "run 7", "\N{ARABIC-INDIC DIGIT ONE}")
+    strange = [books.run(run_id=word)[0] for word in words]
+    books.rows.use(2, at, run_id="77")
+    books.rows.use(2, at, run_id=run_id)
+    books.rows.use(2, at, product="SQL", warehouse_id="w1")
+    for _ in range(2):
+        books.read()
+        assert books.cost(task_id) == (1, False)
+        assert [books.cost(each) for each in strange] == [None] * len(words)
+        assert books.shared() == {"SQL": 1}
+    books.clock.advance(10 * DAY)
+    books.read()
+    assert viewer.metrics(books.db).compute_as_of == books.clock.now()
+
+
+def test_a_line_that_nobody_asked_for_is_left_out() -> None:
+    """Whatever a warehouse answers, what is no run of ours is recorded for none."""
+    now = LONG_AGO
+    lines = [
+        RunLine(run_id, "AWS", JOBS_SKU, "DBU", now, now + HOUR, Decimal(1))
+        for run_id in ("1", "2")
+    ]
+    done = Refreshed()
+    records = list(_run_records("w", [RunToBill(7, "2", now, now, True)], lines, done))
+    assert [(record["attempt_id"], record["usd"]) for record in records] == [(7, "1")]
+    assert done.runs == 1
+
+
+def test_a_quantity_that_is_missing_makes_its_window_unknown(books: Books) -> None:
+    """Beside another that is known as well as alone; so it does with what is shared."""
+    task_id, run_id = books.run()
+    at = books.clock.now()
+    for quantity in (None, 3):
+        books.rows.use(quantity, at, run_id=run_id)
+        books.rows.use(quantity, at, product="SQL", warehouse_id="w1")
+    books.rows.use(2, at, product="APPS", tags=OURS)
+    books.rows.use(None, at + HOUR, product="APPS", tags=OURS)
+    books.read()
+    assert books.cost(task_id) is None
+    assert books.sources() == {("billing", "unpriced"): 1}
+    assert books.shared() == {"SQL": None, "APPS": None}

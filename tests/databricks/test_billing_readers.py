@@ -275,3 +275,16 @@ def test_odd_lines_stop_no_other(books: Books) -> None:
     [named] = done.left_out
     assert f"/{huge_run}/" in named
     assert "10^9" in named
+
+
+def test_the_bill_of_one_workspace_says_nothing_of_runs_in_another(books: Books) -> None:
+    """Those whose bill was not read are awaited; where a run was is not always known by its id."""
+    books.run_at(WORKSPACE_ID)
+    books.run_at(books.bill.client.config.host)
+    books.run_at("999")
+    books.clock.advance(10 * DAY)
+    books.read()
+    assert books.sources() == {(None, "not_attributable"): 2, (None, "awaited"): 1}
+    books.bill = replace(books.bill, workspace_id="999")
+    books.read()
+    assert books.sources() == {(None, "not_attributable"): 2, (None, "awaited"): 1}

@@ -89,7 +89,10 @@ def test_co4_what_comes_later_corrects(
     assert not bare.attempt(work)["is_cost_known"]
     assert dict(look(bare, work, FoundTrace("tr-1", then, is_whole=True)).states) == {"found": 1}
     assert bare.used(work) == (10, 1, True)
-    assert (bare.attempt(work)["cost_usd"], bare.attempt(work)["is_cost_known"]) == (2e-5, True)
+    assert (bare.attempt(work)["cost_usd"], bare.attempt(work)["is_cost_known"]) == (
+        Decimal("0.00002"),
+        True,
+    )
     (spent,) = bare.db.execute("select sum(usd) from forebay.spend_entries").fetchall()
     assert spent == (Decimal("0.00002"),)
 

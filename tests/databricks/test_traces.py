@@ -413,8 +413,8 @@ def test_a_price_of_ours_counts_before_a_list_price(seen: Seen) -> None:
     seen.read()
     of_model = {(one["model"], one["usd"], one["cost_usd"]) for one in seen.calls(work)}
     assert of_model == {
-        (MODEL, 0.001, None),
-        ("gpt", 0.00015, None),
+        (MODEL, Decimal("0.001"), None),
+        ("gpt", Decimal("0.00015"), None),
         ("nobody knows it", None, None),
         (MODEL, 0.5, 0.5),
     }

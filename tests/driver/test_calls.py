@@ -230,3 +230,29 @@ def test_durations_are_timedeltas_and_numbers_decimals(caller: psycopg.Connectio
     (state,) = viewer.agent_status(caller)
     assert state.lease == timedelta(seconds=1.5)
     assert state.token_burst == Decimal(31)
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_money_in_the_json_of_a_task_keeps_every_digit(
+    caller: psycopg.Connection, role_dsn: DSN, is_async: bool
+) -> None:
+    """Of its attempts and of each call; a payload's numbers are the agent's, as JSON has them."""
+    usd = Decimal("4184.089315256164112233")
+    task_id = submitter.enqueue(caller, agent="parse", payload={"share": 0.1})
+    attempt_id = claim(caller)
+    usage = {"call_id": "1", "model": "m", "cost_usd": f"{usd:f}", "pages": 0.5}
+    agent.report_usage(caller, attempt_id=attempt_id, usage=usage)
+    caller.commit()
+    if is_async:
+
+        async def ask() -> Any:
+            async with await psycopg.AsyncConnection.connect(role_dsn("all")) as conn:
+                return await viewer.task_detail(conn, task_id=task_id)
+
+        detail = asyncio.run(ask())
+    else:
+        detail = viewer.task_detail(caller, task_id=task_id)
+    assert [detail.attempts[0]["cost_usd"], detail.usage[0]["usd"]] == [usd, usd]
+    assert isinstance(detail.usage[0]["pages"], float)
+    payload = reader.task_result(caller, task_id=task_id).payload
+    assert isinstance(payload["share"], float)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 import time
 from datetime import timedelta
 from decimal import Decimal
@@ -14,7 +17,7 @@ import psycopg
 import pytest
 
 from forebay.calls import agent as report
-from forebay.calls import operator, submitter, upkeep, worker
+from forebay.calls import operator, submitter, upkeep, viewer, worker
 from support.cli import Cli
 from support.clock import Clock
 from support.daemon import register
@@ -110,6 +113,17 @@ def test_what_a_task_of_an_agent_costs(cli: Cli, spent: list[int]) -> None:
     assert "first tries" in shown
 
 
+def test_what_traces_may_still_change(cli: Cli, db: psycopg.Connection, spent: list[int]) -> None:
+    """While they are looked for no known cost is final; afterwards nothing will change."""
+    (attempt,) = viewer.task_detail(db, task_id=spent[-1]).attempts
+    upkeep.record_traces(db, attempt_id=attempt["attempt_id"], calls=[])
+    asked = ("cost", "summary", "--from", "2026-02-01")
+    assert "what traces tell" in cli(*asked).out
+    for _ in range(7):
+        upkeep.record_traces(db, attempt_id=attempt["attempt_id"], calls=[])
+    assert "nothing will change" in cli(*asked).out
+
+
 def test_first_tries_and_retries(cli: Cli, spent: list[int]) -> None:
     """Apart, with what made retries necessary."""
     [line] = cli("cost", "by", "try", "--json").json
@@ -151,6 +165,25 @@ def test_a_month_on_the_screen(cli: Cli, spent: list[int]) -> None:
     assert "No task of 2026-03" in empty.err
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-16"])
+def test_a_month_in_a_pipe_is_utf_8(
+    cli: Cli, db: psycopg.Connection, clock: Clock, encoding: str
+) -> None:
+    """As the file is, whatever the terminal's encoding."""
+    register(db, "parse")
+    submitter.enqueue(db, agent="parse", payload={}, customer="Žluťoučký")
+    month = ("cost", "month", f"{clock.now():%Y-%m}", "--csv", "-")
+    done = subprocess.run(
+        [sys.executable, "-m", "forebay.cli", *month],
+        env=os.environ | {"PYTHONIOENCODING": encoding},
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr
+    [row, _] = read(done.stdout.decode("utf-8-sig"))
+    assert row["customer"] == "Žluťoučký"
+    assert done.stdout.decode("utf-8").splitlines() == cli(*month).out.splitlines()
+
+
 def test_a_zero_that_nobody_told_is_from_none(cli: Cli, db: psycopg.Connection) -> None:
     """A task that was handed back before its launch: by agent, in sum, and for finance."""
     register(db, "parse", launcher="local")
@@ -183,14 +216,17 @@ def silent(db: psycopg.Connection, clock: Clock) -> None:
 
 def test_what_is_unknown_is_never_zero(cli: Cli, silent: None) -> None:
     """On the screen, in JSON and in the file: amounts and tokens, of lines and of their total."""
-    names = ("llm_usd", "compute_usd", "input_tokens", "output_tokens", "cached_tokens")
+    tokens = ("input_tokens", "output_tokens", "cached_tokens")
+    names = ("llm_usd", "compute_usd", *tokens)
     summary = cli("cost", "summary", "--json").json["summary"]
     told = [*cli("cost", "by", "agent", "--json").json, summary]
     told += cli("cost", "month", "2026-01", "--json").json
     assert [[line[name] for name in names] for line in told] == [[None] * 5] * 4
+    assert [line["pages"] for line in told[1:]] == [None] * 3
     assert (summary["provisional_usd"], summary["first_llm_usd"]) == (None, None)
     file = cli("cost", "month", "2026-01", "--csv", "-").out.removeprefix("\ufeff")
-    assert [[row[name] for name in (*names, "total_usd")] for row in read(file)] == [[""] * 6] * 2
+    names += ("pages", "total_usd")
+    assert [[row[name] for name in names] for row in read(file)] == [[""] * 7] * 2
     shown = cli("cost", "summary").out
     assert "unknown (known of 0 of 1 attempts)" in shown
     assert "1: LLM unknown, compute unknown" in shown

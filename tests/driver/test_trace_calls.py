@@ -208,20 +208,82 @@ def test_co1_a_sum_is_not_counted_beside_its_parts() -> None:
 
 
 @pytest.mark.parametrize("hidden", [[], [("2", "TOOL")], [("2", "CHAT_MODEL")]])
-def test_co1_a_sum_of_more_than_its_parts_counts_for_them(hidden: list[tuple[str, str]]) -> None:
-    """What a root tells beyond the calls below it was used all the same: once, and with them."""
+def test_co1_what_a_sum_tells_beyond_its_parts_counts(hidden: list[tuple[str, str]]) -> None:
+    """It was used all the same, once, by them or by those that tell nothing."""
     spans = [span(key, "root", kind=kind) for key, kind in hidden]
-    whole = [span("root", None, (100, 0), "AGENT"), span("1", "root", (50, 0)), *spans]
-    assert counted(*whole) == {"root": (100, 0)}
-    assert counted(span("top", None, (100, 0), "AGENT"), span("root", "top"), *whole[1:]) == {
-        "top": (100, 0)
+    whole = [span("root", None, (120, 0), "AGENT"), span("1", "root", (50, 0)), *spans]
+    assert counted(*whole) == {"1": (50, 0), "root": (70, 0)}
+    assert counted(span("top", None, (120, 0), "AGENT"), span("root", "top"), *whole[1:]) == {
+        "1": (50, 0),
+        "top": (70, 0),
     }
 
 
-def test_a_stream_whose_answer_only_the_outer_span_tells_counts_there() -> None:
-    """The inner span knows the input, the outer one of another library both."""
-    inner = SpanSeen("2", "1", "LLM", {USAGE: {"input_tokens": 50}})
-    assert counted(span("1", None, (50, 7)), inner) == {"1": (50, 7)}
+def test_a_sum_erases_nothing_that_its_parts_tell() -> None:
+    """Each keeps its model, of a call beside them it is not known; so it is with costs."""
+    big, small = ({MODEL: model, OWN_COST: "0.1"} for model in ("big", "small"))
+    parts = [span("1", "root", (100, 10), **big), span("2", "root", (100, 10), **small)]
+    root = span("root", None, (201, 20), "AGENT", **{OWN_COST: "0.25"})
+    calls = calls_of("tr-1", [root, *parts])
+    assert [
+        (call.get("model"), call["input_tokens"], call["output_tokens"], call["cost_usd"])
+        for call in calls
+    ] == [("big", 100, 10, "0.1"), ("small", 100, 10, "0.1"), (None, 1, 0, "0.05")]
+    for usd, unknown in (("0.15", small), ("0.25", {MODEL: "small"})):
+        root = span("root", None, (201, 20), "AGENT", **{OWN_COST: usd})
+        [*_, rest] = calls_of("tr-1", [root, parts[0], span("2", "root", (100, 10), **unknown)])
+        assert (rest["input_tokens"], "cost_usd" in rest) == (1, False)
+
+
+def test_what_tells_of_less_than_its_parts_is_not_their_sum() -> None:
+    """By one number is enough: it is no measure of them, and they are known."""
+    leaf = span("1", "root", (100, 50), **{MODEL: "big"})
+    (call,) = calls_of("tr-1", [span("root", None, (120, 10), "AGENT"), leaf])
+    assert (call["model"], call["input_tokens"], call["output_tokens"]) == ("big", 100, 50)
+
+
+def test_what_a_page_costs_is_beside_the_tokens_below_it() -> None:
+    """A span that is paid by the page used no tokens itself."""
+    parser = span("p", None, kind="PARSER", **{PAGES: 2, OWN_CALL: "c"})
+    assert counted(parser, span("1", "p", (7, 1))) == {"1": (7, 1), "p": (0, 0)}
+
+
+NUMBERS = st.tuples(st.integers(0, 9), st.integers(0, 9))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.none() | NUMBERS), max_size=6), NUMBERS)
+def test_a_root_that_tells_of_all_is_what_is_counted(
+    below: list[tuple[int, tuple[int, int] | None]], more: tuple[int, int]
+) -> None:
+    """However deep the others are: their sum and the rest is what it tells, to each number."""
+    told = [used or (0, 0) for _, used in below]
+    whole = [sum(each) for each in zip(*told, more, strict=True)]
+    spans = [
+        span(str(number), "root" if above >= number else str(above), used)
+        for number, (above, used) in enumerate(below)
+    ]
+    found = counted(span("root", None, (whole[0], whole[1]), "AGENT"), *spans).values()
+    numbers = [[tokens[n] for tokens in found] for n in range(2)]
+    known = [sum(n or 0 for n in each) for each in numbers]
+    assert known == list(whole)
+
+
+def test_a_stream_whose_answer_only_the_outer_span_tells_is_one_call() -> None:
+    """The inner span knows the input and the model, the outer one of another library both tokens.
+
+    Of several such, or where it tells of more, it is known together alone.
+    """
+    inner = SpanSeen("2", "1", "LLM", {USAGE: {"input_tokens": 50}, MODEL: "m"})
+    (call,) = calls_of("tr-1", [span("1", None, (50, 7)), inner])
+    assert (call["call_id"], call["model"], call["input_tokens"], call["output_tokens"]) == (
+        "tr-1/2",
+        "m",
+        50,
+        7,
+    )
+    assert counted(span("1", None, (60, 7)), inner) == {"1": (60, 7)}
+    other = SpanSeen("3", "1", "LLM", {USAGE: {"input_tokens": 50}})
+    assert counted(span("1", None, (100, 14)), inner, other) == {"1": (100, 14)}
 
 
 def test_sums_of_sums_are_not_counted() -> None:
@@ -264,6 +326,19 @@ def test_a_call_takes_the_cost_that_only_the_span_around_it_tells() -> None:
         assert not any("cost_usd" in call for call in calls_of("tr-1", [outer, *parts]))
 
 
+def test_a_call_takes_the_cached_tokens_that_only_the_span_around_it_tells() -> None:
+    """They are cheaper; what the call tells itself stays."""
+    used = {"input_tokens": 100, "output_tokens": 20}
+    outer = span("outer", **{USAGE: used | {"cache_read_input_tokens": 40}})
+    (call,) = calls_of("tr-1", [outer, span("inner", "outer", (100, 20))])
+    assert (call["call_id"], call["cached_tokens"]) == ("tr-1/inner", 40)
+    own = span("inner", "outer", **{USAGE: used | {"cache_read_input_tokens": 0}})
+    (call,) = calls_of("tr-1", [outer, own])
+    assert call["cached_tokens"] == 0
+    parts = [span(str(n), "outer", (50, 10)) for n in range(2)]
+    assert not any("cached_tokens" in call for call in calls_of("tr-1", [outer, *parts]))
+
+
 def test_a_sum_stands_for_calls_that_tell_nothing() -> None:
     """Where only the span above says what was used, that is what is known, once."""
     spans = [span("root", None, (100, 7), "AGENT"), span("1", "root"), span("2", "root")]
@@ -287,7 +362,7 @@ def test_spans_whose_parents_are_not_there_count() -> None:
     """A trace that came in part has calls below spans that are missing, and some in a circle."""
     assert counted(span("1", "gone", (5, 1)), span("2", "2", (6, 1))) == {"1": (5, 1), "2": (6, 1)}
     circle = counted(span("1", "2", (5, 1)), span("2", "1", (6, 1)))
-    assert circle == {"2": (6, 1)}
+    assert circle == {"1": (5, 1), "2": (1, 0)}
 
 
 def test_a_sum_is_not_counted_beside_parts_whose_parent_is_missing() -> None:
@@ -295,7 +370,7 @@ def test_a_sum_is_not_counted_beside_parts_whose_parent_is_missing() -> None:
     root = span("root", None, (100, 0), "AGENT")
     orphans = [span("1", "gone", (50, 0)), span("2", "gone", (50, 0))]
     assert counted(root, *orphans) == {"1": (50, 0), "2": (50, 0)}
-    assert counted(root, orphans[0]) == {"root": (100, 0)}
+    assert counted(root, orphans[0]) == {"1": (50, 0), "root": (50, 0)}
 
 
 def test_a_span_that_is_paid_by_the_page_used_no_tokens() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 MOST_LEVELS = 40  # of lists and objects in each other; what is deeper is an ellipsis
 MOST_CHARACTERS = 100_000
 
-_encoder = json.JSONEncoder(indent=2, ensure_ascii=False)
+_encoder = json.JSONEncoder(indent=2, ensure_ascii=False, default=float)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ create or replace function forebay._compute_bases(
 as $function$
 -- Where it is known from what the machines of tasks cost: a row an attempt.
 --
--- One whose run a bill should have told of by now, and has not, is not attributable; before that it is awaited.
+-- One whose run a bill should have told of by now, and has not, is not attributable; before that, or where the bill of its
+-- workspace is not read, it is awaited.
 select
     a.attempt_id, null::text,
     case when told.first_source = told.last_source then told.first_source else forebay._compute_source(a.attempt_id) end,
@@ -21,17 +22,17 @@ select
         when told.is_unpriced then 'unpriced'
         when a.finished_at is null then 'running'
         when not forebay._is_external(a.launcher) or a.run_id is null then 'unknown'
-        when a.finished_at <= bill.told_until then 'not_attributable'
+        when exists (
+            select from forebay.compute_sources as s
+            where s.source <> 'local' and a.finished_at <= s.as_of - limits.billing_latency
+                and forebay._is_billed_there(a.place, s.settings)
+        ) then 'not_attributable'
         else 'awaited'
     end,
     a.compute_usd
 from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
 inner join forebay.task_attempts as a on a.task_id = t.task_id
-cross join (
-    select max(s.as_of) - (forebay._limits()).billing_latency as told_until
-    from forebay.compute_sources as s
-    where s.source <> 'local'
-) as bill
+cross join forebay._limits() as limits
 cross join lateral (
     select min(u.source) as first_source, max(u.source) as last_source, bool_or(u.usd is null) as is_unpriced
     from forebay.compute_usage as u

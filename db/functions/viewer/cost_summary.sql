@@ -20,7 +20,8 @@ as $function$
 -- (llm_tasks, compute_tasks; whole_tasks: of both). Sums are of what is known, and null where there are attempts and nothing
 -- is known of any. Everything is added up from the tasks of the range, so give a range.
 --
--- Returns    one row; is_final is true when every attempt has ended, and has a known cost that no source will change
+-- Returns    one row; is_final is true when every attempt has ended, and has a known cost that no source will change: no bill to
+--            come, and no trace to be looked for again
 -- Errors     22023  a status does not exist
 --            QF301  no such agent
 -- Called by  forebay_viewer
@@ -54,6 +55,15 @@ begin
     select coalesce(sum(u.pages), 0) into v_summary.pages
     from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
     where u.pages > 0;
+    v_summary.pages := forebay._known_part(
+        v_summary.pages, v_summary.measured_attempts, v_summary.running_attempts + v_summary.ended_attempts
+    );
+    v_summary.is_final := v_summary.is_final and not exists (
+        select from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
+        inner join forebay.task_attempts as a on a.task_id = t.task_id
+        inner join forebay.attempt_traces as s on s.attempt_id = a.attempt_id
+        where s.next_look_at is not null
+    );
     v_summary.as_of := forebay._now();
     return v_summary;
 end;

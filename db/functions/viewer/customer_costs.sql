@@ -14,8 +14,8 @@ as $function$
 -- Say what the tasks created from p_from until before p_to cost, by customer and agent: what is put on a bill.
 --
 -- A task counts in the month that it was created in, whenever it ran: no cost is in two months. Retries are attempts after
--- a task's first. The amounts are exact, and hold nothing twice; each is null where nothing was told of it, and so are the
--- tokens. Whoever rounds them says how. llm_sources are such as "agent price" or "trace list_price", as cost_sources names
+-- a task's first. The amounts are exact, and hold nothing twice; each is null where nothing was told of it, and so are
+-- tokens and pages. Whoever rounds them says how. llm_sources are such as "agent price" or "trace list_price", as cost_sources names
 -- source and basis; compute_sources such as billing, last read at compute_as_of. A 0 that is known without a source, as
 -- nothing was called or nothing ran, is from none.
 --
@@ -30,7 +30,8 @@ begin
     select
         t.customer, t.agent, line.tasks, line.running_attempts, line.ended_attempts, coalesce(m.retries, 0),
         line.measured_attempts, line.priced_attempts, line.costed_attempts, line.provisional_attempts,
-        line.input_tokens, line.output_tokens, line.cached_tokens, coalesce(p.pages, 0),
+        line.input_tokens, line.output_tokens, line.cached_tokens,
+        forebay._known_part(coalesce(p.pages, 0), line.measured_attempts, line.running_attempts + line.ended_attempts),
         m.llm_usd, m.retry_llm_usd, m.compute_usd, m.retry_compute_usd, m.provisional_usd, m.retry_provisional_usd,
         coalesce(s.llm_sources, '{}'), coalesce(s.compute_sources, '{}'), s.compute_as_of
     from forebay._customer_tasks(p_from, p_to, p_customers) as t

@@ -5,11 +5,12 @@ go by name, each cast to the SQL type of its annotation, and the return annotati
 of the answer. Given an AsyncConnection the call returns an awaitable.
 """
 
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from functools import wraps
+from functools import partial, wraps
 from inspect import Signature, signature
 from types import NoneType, UnionType
 from typing import (
@@ -29,10 +30,11 @@ from typing import (
 )
 from uuid import UUID
 
-from psycopg import AsyncConnection, Connection
+from psycopg import AsyncConnection, AsyncCursor, Connection, Cursor
 from psycopg.abc import Buffer
 from psycopg.rows import BaseRowFactory, class_row, scalar_row
 from psycopg.types.datetime import TimestamptzLoader
+from psycopg.types.json import set_json_loads
 
 from forebay import jsonb
 from forebay.errors import on_writable, translated
@@ -106,11 +108,13 @@ class _Call(Generic[R]):
     dumpers: dict[str, Callable[[str, Any], Any]]
     row_factory: BaseRowFactory[Any]
     answer: Callable[[list[Any]], R]
+    is_exact: bool  # money in the JSON of its rows keeps its digits
 
     @classmethod
     def of(cls, function: Callable[..., R]) -> "_Call[R]":
         hints = get_type_hints(function, include_extras=True)
-        row_factory, answer = _shape(hints.pop("return"))
+        returned = hints.pop("return")
+        row_factory, answer = _shape(returned)
         hints.pop("connection")
         arguments = ", ".join(
             f"p_{name.rstrip('_')} => %({name})s::{sql_type(hint)}" for name, hint in hints.items()
@@ -122,6 +126,7 @@ class _Call(Generic[R]):
             dumpers={name: dump for name, hint in hints.items() if (dump := _dumper(hint))},
             row_factory=row_factory,
             answer=answer,
+            is_exact=getattr(returned, "IS_EXACT", False),
         )
 
     def parameters(self, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -133,16 +138,23 @@ class _Call(Generic[R]):
 
     def run(self, connection: Connection[Any], parameters: dict[str, Any]) -> R:
         cursor = connection.cursor(row_factory=self.row_factory)
-        cursor.adapters.register_loader("timestamptz", _TimestamptzLoader)
+        self._set_loaders(cursor)
         with translated(), on_writable(connection), cursor:
             return self.answer(cursor.execute(self.query, parameters).fetchall())
 
     async def run_async(self, connection: AsyncConnection[Any], parameters: dict[str, Any]) -> R:
         with translated(), on_writable(connection):
             async with connection.cursor(row_factory=self.row_factory) as cursor:
-                cursor.adapters.register_loader("timestamptz", _TimestamptzLoader)
+                self._set_loaders(cursor)
                 await cursor.execute(self.query, parameters)
                 return self.answer(await cursor.fetchall())
+
+    def _set_loaders(self, cursor: Cursor[Any] | AsyncCursor[Any]) -> None:
+        cursor.adapters.register_loader("timestamptz", _TimestamptzLoader)
+        if self.is_exact:
+            set_json_loads(
+                partial(json.loads, parse_float=Decimal, object_hook=_with_exact_money), cursor
+            )
 
 
 def sql_type(hint: Any) -> str:
@@ -183,6 +195,14 @@ def _shape(returned: Any) -> tuple[BaseRowFactory[Any], Callable[[list[Any]], An
 
 def _row_factory(row: Any) -> BaseRowFactory[Any]:
     return class_row(cast(type[Any], row)) if is_dataclass(row) else scalar_row
+
+
+def _with_exact_money(found: dict[str, Any]) -> dict[str, Any]:
+    """Return an object of JSON with Decimals for money alone; other numbers are floats."""
+    return {
+        name: float(value) if isinstance(value, Decimal) and not name.endswith("usd") else value
+        for name, value in found.items()
+    }
 
 
 class _TimestamptzLoader(TimestamptzLoader):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -166,7 +167,9 @@ def _write(path: Path, lines: list[Line]) -> None:
     from forebay.finance import as_csv
 
     if str(path) == "-":
-        print(*as_csv(lines), sep="", end="")
+        sys.stdout.flush()
+        sys.stdout.buffer.writelines(line.encode() for line in as_csv(lines))
+        sys.stdout.buffer.flush()
         return
     with path.open("w", encoding="utf-8", newline="") as file:
         file.writelines(as_csv(lines))

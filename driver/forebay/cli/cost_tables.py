@@ -100,6 +100,9 @@ def _tries(count: str, llm: str, compute: str) -> Callable[[CostSummary], str]:
 def _provisional(row: CostSummary) -> str:
     if row.is_final:
         return "nothing will change"
+    told = (row.priced_attempts, row.costed_attempts, row.ended_attempts - row.provisional_attempts)
+    if set(told) == {row.ended_attempts} and not row.running_attempts:
+        return "what traces tell"
     return f"{_usd(row.provisional_usd)} of compute"
 
 
@@ -154,7 +157,7 @@ SUMMARY: output.Columns = {
     "input tokens": _number("input_tokens"),
     "output tokens": _number("output_tokens"),
     "cached tokens": _number("cached_tokens"),
-    "pages": lambda row: words.number(row.pages) if row.pages else None,
+    "pages": _number("pages"),
 }
 SOURCE: output.Columns = {
     "part": "part",
@@ -170,7 +173,7 @@ MONTH: output.Columns = {
     "tasks": "tasks",
     "input tokens": _told("input_tokens"),
     "output tokens": _told("output_tokens"),
-    "pages": lambda row: f"{row.pages:f}" if row.pages else None,
+    "pages": _told("pages", lambda value: f"{value:f}"),
     "LLM usd": _cents("llm_usd"),
     "compute usd": _cents("compute_usd"),
     "total usd": _cents("total_usd"),

@@ -11,6 +11,7 @@ Quantities and prices come as decimal strings and are multiplied here: SQL would
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ from forebay.errors import BillError
 from forebay.logs import first_line
 
 EXACT = Context(prec=200, traps=[Inexact])
+RUN_ID = re.compile("[0-9]{1,40}")
+"""What a workspace calls a run; an attempt's own word for it may be anything."""
+
+TOTAL = "CASE WHEN COUNT({0}) = COUNT(*) THEN SUM({0}) END"
+"""A sum that is unknown where a part of it is."""
 
 PRICED = """
 LEFT JOIN system.billing.list_prices AS p
@@ -50,7 +56,7 @@ WITH wanted AS (
 ), used AS (
     SELECT
         w.run_id, u.cloud, u.sku_name, u.usage_unit, u.usage_start_time AS started_at,
-        u.usage_end_time AS ended_at, SUM(u.usage_quantity) AS quantity
+        u.usage_end_time AS ended_at, {used} AS quantity
     FROM system.billing.usage AS u
     INNER JOIN wanted AS w ON u.usage_metadata.job_run_id = w.run_id
     WHERE u.workspace_id = :workspace_id AND u.usage_date >= :first_day
@@ -84,7 +90,7 @@ WITH wanted AS (
 ), used AS (
     SELECT
         w.day, u.billing_origin_product AS product, u.cloud, u.sku_name, u.usage_unit,
-        u.usage_start_time AS started_at, SUM(u.usage_quantity) AS quantity
+        u.usage_start_time AS started_at, {used} AS quantity
     FROM system.billing.usage AS u
     INNER JOIN wanted AS w ON CAST(u.usage_date AS STRING) = w.day
     WHERE u.workspace_id = :workspace_id AND u.usage_date >= :first_day
@@ -105,7 +111,7 @@ WITH wanted AS (
         ORDER BY p.price_start_time DESC
     ) = 1
 )
-SELECT day, product, sku_name, price, SUM(quantity) AS quantity
+SELECT day, product, sku_name, price, {together} AS quantity
 FROM priced
 GROUP BY day, product, sku_name, price
 ORDER BY day, product, sku_name, price
@@ -185,10 +191,14 @@ class Bill:
         return [date.fromisoformat(row["day"] or "") for row in rows]
 
     def run_lines(self, run_ids: Sequence[str], first_day: date) -> list[RunLine]:
-        """Return all that these runs used from that day on, by run and time."""
-        if not run_ids:
+        """Return all that these runs used from that day on, by run and time.
+
+        What cannot be the id of a run is not asked for.
+        """
+        asked = [run_id for run_id in run_ids if RUN_ID.fullmatch(run_id)]
+        if not asked:
             return []
-        given: dict[str, str | date] = {"run_ids": ",".join(run_ids), "first_day": first_day}
+        given: dict[str, str | date] = {"run_ids": ",".join(asked), "first_day": first_day}
         return [_run_line(row) for row in self._query(RUNS, given)]
 
     def shared_lines(self, days: Sequence[date]) -> list[SharedLine]:
@@ -215,7 +225,12 @@ class Bill:
             "effective_list": "p.pricing.effective_list.`default`",
             "default": "p.pricing.`default`",
         }[self.price]
-        written = sql.format(price=column, priced=PRICED)
+        written = sql.format(
+            price=column,
+            priced=PRICED,
+            used=TOTAL.format("u.usage_quantity"),
+            together=TOTAL.format("quantity"),
+        )
         parameters = {"workspace_id": self.workspace_id, **given}
         with _said_as_one():
             return query(self.client, self.warehouse_id, written, parameters)

@@ -147,9 +147,10 @@ class _Reading:
 def _run_records(
     workspace_id: str, runs: Iterable[RunToBill], lines: Iterable[RunLine], done: Refreshed
 ) -> Iterator[Record]:
-    """Yield a record for each run, window, cloud, SKU and unit; without a price usd is None."""
+    """Yield a record for each of these runs, window, cloud, SKU and unit; usd None: no price."""
     ours = {run.run_id: run for run in runs}
-    for run_id, of_run in groupby(lines, key=lambda line: line.run_id):
+    of_ours = (line for line in lines if line.run_id in ours)
+    for run_id, of_run in groupby(of_ours, key=lambda line: line.run_id):
         done.runs += 1
         for line in of_run:
             begins, ends = _moment(line.started_at), _moment(line.ended_at)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Literal
+from typing import ClassVar, Literal
 from uuid import UUID
 
 from forebay.rows.queue import Document, Launcher, TaskStatus
@@ -56,8 +56,11 @@ class TaskSummary:
 class TaskDetail:
     """The answer of `task_detail`: attempts, usage and audit are oldest first.
 
-    Times in these three are texts. as_of is when it was read, by the clock of leases.
+    Times in these three are texts, and money with a fraction is Decimal. as_of is when it was read,
+    by the clock of leases.
     """
+
+    IS_EXACT: ClassVar[bool] = True
 
     task_id: int
     agent: str

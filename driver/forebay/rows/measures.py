@@ -164,7 +164,7 @@ class CostSummary:
     input_tokens: int | None
     output_tokens: int | None
     cached_tokens: int | None
-    pages: Decimal
+    pages: Decimal | None
     llm_usd: Decimal | None
     compute_usd: Decimal | None
     provisional_usd: Decimal | None
@@ -224,7 +224,7 @@ class CustomerCost:
     input_tokens: int | None
     output_tokens: int | None
     cached_tokens: int | None
-    pages: Decimal
+    pages: Decimal | None
     llm_usd: Decimal | None
     retry_llm_usd: Decimal | None
     compute_usd: Decimal | None

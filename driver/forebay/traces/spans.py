@@ -1,19 +1,19 @@
 """The model calls in a trace: each counted once, where it was made.
 
-A span may tell what all below it used together, so one that tells of no more than those below it
-does not count; one that tells of more counts for all of them. Of one that tells of as much as the
-only call below it, that call takes the model and the cost that it does not tell itself. A call
-without usage is unknown, unless a span above it counts. What the trace as a whole is said to have
-used is not read: versions of MLflow disagree about it.
+A span may tell what all below it used together, so the lowest that tell usage count, and of one
+above them what it tells beyond their sum. Of one that tells the same as the only call below it,
+that call takes what it does not tell itself: model, cost, numbers. A call without usage is unknown,
+unless a span above it counts. What the trace as a whole is said to have used is not read: versions
+of MLflow disagree about it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
-from itertools import zip_longest
+from decimal import Context, Decimal
 from typing import Any
 
 from forebay.tokens import Tokens, tokens_of
@@ -27,7 +27,10 @@ FORMAT = "mlflow.message.format"
 OWN_COST = "forebay.cost_usd"
 OWN_CALL = "forebay.call_id"  # on each call that our own agents record, named for its model
 PAGES = "forebay.pages"
-TAKEN = ("model", "cost_usd", "list_usd")  # by a call from the span that frames it
+AMOUNTS = ("input_tokens", "output_tokens", "pages")
+DETAILS = ("cached_tokens", "cost_usd", "list_usd")
+TAKEN = ("model", *AMOUNTS, *DETAILS)  # by a call from the span around it
+TOKENS = ("input_tokens", "output_tokens", "cached_tokens")
 
 MOST_CHARACTERS = 500
 MOST = 10**9  # dollars, or pages
@@ -35,8 +38,10 @@ MOST_PLACES = 40  # that report_usage takes after the point
 MOST_MS = 10**12
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-Amounts = tuple[Decimal, ...]
-"""Tokens in, tokens out, and pages; what is unknown is 0."""
+EXACT = Context(prec=200)
+
+Call = dict[str, Any]
+"""As `report_usage` takes it; what is unknown is not in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,37 +77,24 @@ class SpanSeen:
         """How many pages it read, where it is paid by these."""
         return _amount(self.attributes.get(PAGES))
 
-    @property
-    def amounts(self) -> Amounts:
-        """What it says that it used, to be compared and added up."""
-        tokens = self.tokens
-        return Decimal(tokens.input or 0), Decimal(tokens.output or 0), self.pages or Decimal(0)
 
-
-def calls_of(trace_id: str, spans: Sequence[SpanSeen]) -> list[dict[str, Any]]:
+def calls_of(trace_id: str, spans: Sequence[SpanSeen]) -> list[Call]:
     """Return the calls of a trace as `report_usage` takes them, in the order in which they began.
 
     A call's id is that of its trace and its span.
     """
     parents = _parents(spans)
-    paid = {span.span_id: span for span in spans if span.is_call or span.tells_usage}
-    top_down = _top_down(parents)
-    telling, above_paid = _telling(paid, parents, top_down)
-    parts: set[str] = set()  # spans below one that tells of more, and counts for them
-    for key in top_down:
-        if parents[key] in parts or parents[key] in telling:
-            parts.add(key)
-    counted = [
-        span
-        for key, span in paid.items()
-        if key not in parts and (key in telling or not (span.tells_usage or key in above_paid))
-    ]
-    counted.sort(key=lambda span: (span.started or 0, span.span_id))
-    calls = {span.span_id: _call(trace_id, span) for span in counted}
-    for outer, key in _frames(paid, calls, parents, top_down):
-        of_outer = _call(trace_id, outer)
-        calls[key] = {name: of_outer[name] for name in TAKEN if name in of_outer} | calls[key]
-    return list(calls.values())
+    seen = {span.span_id: span for span in spans}
+    below: defaultdict[str | None, _Counted] = defaultdict(_Counted)  # each span; None: in all
+    for key in reversed(_top_down(parents)):
+        span, found = seen[key], below.pop(key, _Counted())
+        if span.is_call or span.tells_usage:
+            found = _with(_call(trace_id, span), found)
+        below[parents[key] if parents[key] in seen else None].take(found)
+    calls = {call["call_id"]: call for call in (*below[None].told, *below[None].unknown)}
+    ordered = sorted(seen.values(), key=lambda span: (span.started or 0, span.span_id))
+    ids = (f"{trace_id}/{span.span_id}" for span in ordered)
+    return [calls[key] for key in ids if key in calls]
 
 
 def has_all(spans: Sequence[SpanSeen]) -> bool:
@@ -111,51 +103,96 @@ def has_all(spans: Sequence[SpanSeen]) -> bool:
     return all(span.parent_id is None or span.parent_id in known for span in spans)
 
 
-def _frames(
-    paid: Mapping[str, SpanSeen],
-    counted: Iterable[str],
-    parents: Mapping[str, str | None],
-    top_down: Sequence[str],
-) -> Iterator[tuple[SpanSeen, str]]:
-    """Yield the spans that tell of as much as the only counted one below, with it; inner first."""
-    only: dict[str, str | None] = {key: key for key in counted}  # None: there are several
-    for key in reversed(top_down):
-        if key not in only:
-            continue
-        one, span, parent = only[key], paid.get(key), parents[key]
-        if one and one != key and span and span.tells_usage and span.amounts == paid[one].amounts:
-            yield span, one
-        if parent is not None:
-            only[parent] = None if parent in only else one
+@dataclass(slots=True)
+class _Counted:
+    """Calls that count: those of which usage is told, with their sums, and the unknown ones."""
+
+    told: list[Call] = field(default_factory=list)
+    unknown: list[Call] = field(default_factory=list)
+    sums: defaultdict[str, Decimal] = field(default_factory=lambda: defaultdict(Decimal))
+    telling: Counter[str] = field(default_factory=Counter)  # how many tell each number
+
+    def add(self, call: Call) -> None:
+        """Count one of which usage is told."""
+        self.told.append(call)
+        for name in (*AMOUNTS, *DETAILS):
+            if name in call:
+                self.sums[name] = EXACT.add(self.sums[name], Decimal(call[name]))
+                self.telling[name] += 1
+
+    def take(self, other: _Counted) -> None:
+        """Count what another counts, too."""
+        if len(self.told) < len(other.told):
+            self.told, other.told = other.told, self.told
+        self.told += other.told
+        self.unknown += other.unknown
+        self.telling.update(other.telling)
+        for name, amount in other.sums.items():
+            self.sums[name] = EXACT.add(self.sums[name], amount)
+
+    def is_told_by_all(self, name: str) -> bool:
+        """Tell whether a number is known of each."""
+        return self.telling[name] == len(self.told)
 
 
-def _telling(
-    paid: Mapping[str, SpanSeen], parents: Mapping[str, str | None], top_down: Sequence[str]
-) -> tuple[set[str], set[str]]:
-    """Return the spans that tell of more than all below them do, and those with a paid one below.
+def _with(call: Call, below: _Counted) -> _Counted:
+    """Return what counts of a span and of all below it: calls, and what it tells beyond them.
 
-    One that tells of as much as those below it is their sum; where it tells of more, something
-    below it did not tell.
+    One that tells of less than those below it by any number is not their sum, and tells nothing of
+    them. One that is more than their sum counts for those below it that tell nothing; if others do
+    not tell all of theirs, for all of them.
     """
-    telling, above_paid = set[str](), set[str]()
-    below: dict[str, Amounts] = {}  # what is told in all below each span, where anything is
-    for key in reversed(top_down):
-        span, parent = paid.get(key), parents[key]
-        if span and span.tells_usage and _is_beyond(span.amounts, below.get(key)):
-            telling.add(key)
-            below[key] = span.amounts
-        if parent is None:
+    if not any(name in call for name in AMOUNTS):
+        if not below.told and not below.unknown:
+            below.unknown.append(call)
+        return below
+    alone = _Counted()
+    if not below.told:
+        alone.add(call)
+        return alone
+    beyond = {
+        name: EXACT.subtract(Decimal(call.get(name, 0)), below.sums[name]) for name in AMOUNTS
+    }
+    if len(below.told) == 1 and not below.unknown:
+        (inner,) = below.told
+        if not any(beyond[name] for name in AMOUNTS if name in inner):
+            alone.add({name: call[name] for name in TAKEN if name in call} | inner)
+            return alone
+    is_less = any(beyond[name] < 0 for name in _compared(call))
+    if is_less or all(more <= 0 for more in beyond.values()):
+        return below
+    if not (below.is_told_by_all("input_tokens") and below.is_told_by_all("output_tokens")):
+        alone.add(call)
+        return alone
+    below.unknown.clear()
+    below.add(_rest(call, below))
+    return below
+
+
+def _compared(call: Call) -> tuple[str, ...]:
+    """Return by which numbers a call may be the sum of others: not tokens, if by the page."""
+    names = ("pages",) if call.get("pages") else AMOUNTS
+    return tuple(name for name in names if name in call)
+
+
+def _rest(call: Call, parts: _Counted) -> Call:
+    """Return what a call tells beyond its parts; of a detail it takes all of these to tell it.
+
+    A call that is paid by the page used no tokens, whatever its parts did.
+    """
+    rest = dict(call)
+    for name in (*AMOUNTS, *DETAILS):
+        if name not in call:
             continue
-        if span or key in above_paid:
-            above_paid.add(parent)
-        if key in below:
-            pairs = zip_longest(below[key], below.get(parent, ()), fillvalue=Decimal(0))
-            below[parent] = tuple(one + other for one, other in pairs)
-    return telling, above_paid
-
-
-def _is_beyond(amounts: Amounts, told: Amounts | None) -> bool:
-    return told is None or any(one > other for one, other in zip(amounts, told, strict=True))
+        used = EXACT.subtract(Decimal(call[name]), parts.sums[name])
+        if name in DETAILS and (used < 0 or not parts.is_told_by_all(name)):
+            del rest[name]
+        else:
+            used = max(used, Decimal(0))
+            rest[name] = int(used) if name in TOKENS else _digits(used)
+    if rest.get("cached_tokens", 0) > rest.get("input_tokens", 0):
+        del rest["cached_tokens"]
+    return rest
 
 
 def _top_down(parents: Mapping[str, str | None]) -> list[str]:
@@ -192,7 +229,7 @@ def _parents(spans: Iterable[SpanSeen]) -> dict[str, str | None]:
     return parents
 
 
-def _call(trace_id: str, span: SpanSeen) -> dict[str, Any]:
+def _call(trace_id: str, span: SpanSeen) -> Call:
     """Return a call for `report_usage`; what is unknown is left out."""
     tokens, pages = span.tokens, span.pages
     if pages is not None and tokens == Tokens():

@@ -1,6 +1,6 @@
 -- record_traces: what a look sees corrects what an earlier one saw; a trace in part replaces no report, and one counts once.
 begin;
-select plan(18);
+select plan(20);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -63,6 +63,30 @@ select given($$
         {"call_id": "v/2", "trace_id": "v", "input_tokens": 6000, "output_tokens": 1}]', 1, true)
 $$);
 select results_eq('counts', $$ values (11000::bigint, 'trace', true) $$, 'in the end it is known');
+
+-- Of one that died
+select given($$
+    select forebay.enqueue('b', '{}');
+    select forebay.dequeue('w', '{b}');
+    select forebay.report_usage(105, '{"call_id": "1", "model": "m", "input_tokens": 10, "output_tokens": 1}');
+    select forebay.cancel(array[a.task_id]) from forebay.task_attempts as a where a.attempt_id = 105;
+    select forebay.record_traces(105, '[{"call_id": "d/1", "trace_id": "d", "model": "m", "input_tokens": 10, "output_tokens": 1},
+        {"call_id": "d/2", "trace_id": "d", "model": "m", "input_tokens": 10, "output_tokens": 1}]', 1)
+$$);
+prepare of_dead as
+select
+    a.used_input_tokens, a.is_usage_known, a.cost_usd, a.is_cost_known,
+    (select sum(u.counted_usd) from forebay.attempt_usage as u where u.attempt_id = a.attempt_id) as counted_usd
+from forebay.task_attempts as a
+where a.attempt_id = 105;
+select results_eq(
+    'of_dead', $$ values (20::bigint, false, 0.000022, false, 0.000022) $$,
+    'of who died before it told of all, what the trace tells beyond is used too, and never all that is known'
+);
+select given($$ select forebay.complete(105, '{}') $$);
+select results_eq(
+    'of_dead', $$ values (10::bigint, true, 0.000011, true, 0.000011) $$, 'until it says itself how it ended'
+);
 
 -- Of several
 select given($$

@@ -1,6 +1,6 @@
 -- cost_summary: what tasks cost together, what one costs, and how much of it is known.
 begin;
-select plan(14);
+select plan(17);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -97,6 +97,29 @@ select results_eq(
         false) $$,
     'what never told is unknown, and what was never tried cost nothing'
 );
+set local role forebay_owner;
+select given($$
+    select forebay.register_agent('scans'), forebay.register_agent('words');
+    select forebay.enqueue('scans', '{}'), forebay.enqueue('words', '{}');
+    select forebay.report_usage(d.attempt_id, '{"call_id": "1", "model": "ocr"}'), forebay.complete(d.attempt_id, '{}')
+    from forebay.dequeue('w', '{scans}') as d;
+    select forebay.report_usage(d.attempt_id, '{"call_id": "1", "input_tokens": 7, "output_tokens": 2, "cost_usd": 0.5}'),
+        forebay.complete(d.attempt_id, '{}'),
+        forebay.record_compute_usage(jsonb_build_object('record_id', 'words', 'attempt_id', d.attempt_id, 'usd', 1) || '[]', 'billing'),
+        forebay.record_traces(d.attempt_id, '[]')
+    from forebay.dequeue('w', '{words}') as d
+$$);
+set local role forebay_viewer;
+select results_eq(
+    $$ select u.pages, p.pages from forebay.cost_summary(p_agents => '{scans}') as u, forebay.cost_summary(p_agents => '{words}') as p $$,
+    $$ values (null::numeric, 0::numeric) $$,
+    'pages of which nothing was told are unknown; a call that has none is of 0'
+);
+select ok(not is_final, 'a trace that is to be looked for again may change a known cost') from forebay.cost_summary(p_agents => '{words}');
+set local role forebay_owner;
+select given($$ update forebay.attempt_traces set next_look_at = null $$);
+set local role forebay_viewer;
+select ok(is_final, 'one that nobody looks for any more does not') from forebay.cost_summary(p_agents => '{words}');
 select throws_ok($$ select forebay.cost_summary(p_statuses => '{eaten}') $$, '22023', null, 'a status is known');
 select throws_ok($$ select forebay.cost_summary(p_agents => '{x}') $$, 'QF301', null, 'and so is an agent');
 select only_callable_by('{viewer}', $$ select forebay.cost_summary() $$);

@@ -41,9 +41,9 @@ select results_eq(
     $$ select customer, agent, input_tokens, output_tokens, cached_tokens, pages, llm_usd, retry_llm_usd, compute_usd,
         retry_compute_usd, provisional_usd, retry_provisional_usd from forebay.customer_costs('2026-01-01', '2026-02-01') $$,
     $$ values ('acme', 'a', 8::bigint, 3::bigint, 1::bigint, 2.5, 0.325, 0.5, null::numeric, 0.02, 0.01, null::numeric),
-        ('acme', 'b', null, null, null, 0, null, null, null, null, null, null),
+        ('acme', 'b', null, null, null, null, null, null, null, null, null, null),
         ('best', 'a', 7, 2, 1, 2.5, 0.325, null, 0.01, null, null, null),
-        (null, 'a', null, null, null, 0, null, null, null, null, null, null) $$,
+        (null, 'a', null, null, null, null, null, null, null, null, null, null) $$,
     'a retry of February is on the bill of the month that its task is of; what is unknown is null'
 );
 select results_eq(
