@@ -69,7 +69,7 @@
 \set file functions/internal/_chance.sql \set sha256 8192e92cfc072260abc4b2b23c64477dddad37ded5eceedd8263e8b588bb1a9c \ir install/apply.sql
 \set file functions/internal/_claim.sql \set sha256 7053e9cdb84fe0a0bd0fea888c780c7ba95ddbcf154d75c4435b037e54ca52a2 \ir install/apply.sql
 \set file functions/internal/_cluster.sql \set sha256 d4d75bb468ce6263c7c032552073e6d08fd4cd40da05f2ebc7b625559da548a9 \ir install/apply.sql
-\set file functions/internal/_compute_bases.sql \set sha256 3b1427c3e7dcb5f6c43ebdba23965c9bd08e87e030b7a9ddd9464c9b9c1184ee \ir install/apply.sql
+\set file functions/internal/_compute_bases.sql \set sha256 172ecfb5b10f115d46a5a1464e9487c4975a69b21ad019455cfea409c448dd5b \ir install/apply.sql
 \set file functions/internal/_compute_source.sql \set sha256 3fcd88e4538fd59b3295a6f9b84a003b5235905f8b3887ba5be4568f8af3d492 \ir install/apply.sql
 \set file functions/internal/_conditions.sql \set sha256 cc7659b9e855b05329e205ae07e418d8dc1385f12c80cf20fe7f961a929689af \ir install/apply.sql
 \set file functions/internal/_configured_words.sql \set sha256 e5fd0f288135c374205e5da5e17cb2a9dc86ababaede116af1390bcb48e0c6ac \ir install/apply.sql
@@ -151,6 +151,7 @@
 \set file functions/internal/_in_flight.sql \set sha256 04c5776c21295da8b79729439a6b934ed8f0cb479712be9a35cd58a6af006b63 \ir install/apply.sql
 \set file functions/internal/_in_unit.sql \set sha256 fc2b161e8d67c7d70d88986283a2f085de919f0e74038d3bb5b8aeac99d66c94 \ir install/apply.sql
 \set file functions/internal/_in_use.sql \set sha256 c8790fb5345e871914d116c638a4d307972084fb9bc5a1cac61f8abcf5a49908 \ir install/apply.sql
+\set file functions/internal/_is_billed_there.sql \set sha256 b93cac169d209a8a8dff8021ca6093411e681a76aa7f2b4fe06b38e011a98bc9 \ir install/apply.sql
 \set file functions/internal/_is_copy.sql \set sha256 34ac049bd349e7809b807ffdf5161c73390dbc4e6b53dd6ad6288094d93267b5 \ir install/apply.sql
 \set file functions/internal/_is_current.sql \set sha256 c1fa5024be18f4664345ec18f3c542a97bba03aa8836a685eaeb23b1505fb0bd \ir install/apply.sql
 \set file functions/internal/_is_expired.sql \set sha256 b8d0c5dd7f575401868679a842526a77e3b04ccc36c49aaa470b21fe9362aa12 \ir install/apply.sql
@@ -362,7 +363,7 @@
 \set file functions/internal/_upload_folder.sql \set sha256 c8f16a66d32d8b2966e8086bb9bcc96ba22e05bc2c5bd6639f55c1845614196d \ir install/apply.sql
 \set file functions/internal/_upsert_rollups.sql \set sha256 d4c0f58a4ce33565e7c6e0a5e144d66ec7f8642b1045b25555aded7d496bcb4b \ir install/apply.sql
 \set file functions/internal/_usage_source.sql \set sha256 5c2d6eb0803af258ae035ffcf162f69687a40ef71544d35136dd3c2307e80a04 \ir install/apply.sql
-\set file functions/internal/_usage_sources.sql \set sha256 9b7d50e4a54503f3633484b9d644eca5d752b7c5664c0a4fe0e9a25eeab80096 \ir install/apply.sql
+\set file functions/internal/_usage_sources.sql \set sha256 1ecbd36f2cd5b627686c6415780f88f32630120e1406dff9ca447ff34eadf35d \ir install/apply.sql
 \set file functions/internal/_used_nothing.sql \set sha256 2a7f54302f1508432e392c381507453ce9567e89c3a7470d9dafba435187d467 \ir install/apply.sql
 \set file functions/internal/_utc_day.sql \set sha256 e723bc7e3027aa2dc4abd4f1afc2de619730fb164fbbdf0b31e335673fd15505 \ir install/apply.sql
 \set file functions/internal/_waiting_priorities.sql \set sha256 48adae1f800195df14211eb2cdb48c36b5c87bb835293bce75a13f992488bfe5 \ir install/apply.sql
@@ -443,9 +444,9 @@
 \set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
 \set file functions/viewer/cost_by.sql \set sha256 53b1326d009a266ded0ecf920720619b7bc82fc311fafdd2252d02b330e71a1b \ir install/apply.sql
 \set file functions/viewer/cost_sources.sql \set sha256 807fd401d56be72e37e5229e8357c89af635195db48dc34e0cfd7809dea9560f \ir install/apply.sql
-\set file functions/viewer/cost_summary.sql \set sha256 7d21fbaa883414f255f7567dbd193fdbd32917097ff4c8602b5a3a387f5706b5 \ir install/apply.sql
+\set file functions/viewer/cost_summary.sql \set sha256 c26b1b79a149881756605ddd8f231671dc281e70ed0d2f2ac9a6d4f55e937c2e \ir install/apply.sql
 \set file functions/viewer/count_matching.sql \set sha256 20292184c360fa2094a35f44db03e44bcef40844bd3fd3d4c3365e39edac26ed \ir install/apply.sql
-\set file functions/viewer/customer_costs.sql \set sha256 42c20d82b7cadc65d7c33d8fc465c7965326657434e817f9b571b13a34e215d3 \ir install/apply.sql
+\set file functions/viewer/customer_costs.sql \set sha256 7710402961bd29e11040c6d34175ac66a0284c660e9c05062280438227ea729c \ir install/apply.sql
 \set file functions/viewer/customer_status.sql \set sha256 6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6 \ir install/apply.sql
 \set file functions/viewer/explain_task.sql \set sha256 d00eae68b1770ff568a150b7c1f483e78daead66811a8ab1957106a7a04e5385 \ir install/apply.sql
 \set file functions/viewer/health.sql \set sha256 6cd0641280c0342b88064b6eb15d0dd7b2429a6710422fb9c3f2c4e2f35ed9b7 \ir install/apply.sql

@@ -142,6 +142,7 @@
 --   new     functions/internal/_in_flight.sql
 --   new     functions/internal/_in_unit.sql
 --   new     functions/internal/_in_use.sql
+--   new     functions/internal/_is_billed_there.sql
 --   new     functions/internal/_is_copy.sql
 --   new     functions/internal/_is_current.sql
 --   new     functions/internal/_is_expired.sql
@@ -4692,7 +4693,8 @@ create or replace function forebay._compute_bases(
 as $function$
 -- Where it is known from what the machines of tasks cost: a row an attempt.
 --
--- One whose run a bill should have told of by now, and has not, is not attributable; before that it is awaited.
+-- One whose run a bill should have told of by now, and has not, is not attributable; before that, or where the bill of its
+-- workspace is not read, it is awaited.
 select
     a.attempt_id, null::text,
     case when told.first_source = told.last_source then told.first_source else forebay._compute_source(a.attempt_id) end,
@@ -4701,17 +4703,17 @@ select
         when told.is_unpriced then 'unpriced'
         when a.finished_at is null then 'running'
         when not forebay._is_external(a.launcher) or a.run_id is null then 'unknown'
-        when a.finished_at <= bill.told_until then 'not_attributable'
+        when exists (
+            select from forebay.compute_sources as s
+            where s.source <> 'local' and a.finished_at <= s.as_of - limits.billing_latency
+                and forebay._is_billed_there(a.place, s.settings)
+        ) then 'not_attributable'
         else 'awaited'
     end,
     a.compute_usd
 from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
 inner join forebay.task_attempts as a on a.task_id = t.task_id
-cross join (
-    select max(s.as_of) - (forebay._limits()).billing_latency as told_until
-    from forebay.compute_sources as s
-    where s.source <> 'local'
-) as bill
+cross join forebay._limits() as limits
 cross join lateral (
     select min(u.source) as first_source, max(u.source) as last_source, bool_or(u.usd is null) as is_unpriced
     from forebay.compute_usage as u
@@ -4721,7 +4723,7 @@ $function$;
 
 comment on function forebay._compute_bases is 'Where it is known from what the machines of tasks cost: a row an attempt.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_compute_bases.sql', 'repeatable', '3b1427c3e7dcb5f6c43ebdba23965c9bd08e87e030b7a9ddd9464c9b9c1184ee', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_compute_bases.sql', 'repeatable', '172ecfb5b10f115d46a5a1464e9487c4975a69b21ad019455cfea409c448dd5b', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -7851,6 +7853,27 @@ $function$;
 comment on function forebay._in_use is 'How many tasks of the agent are processing, counted up to p_at_most (null: all of them).';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
 values ('functions/internal/_in_use.sql', 'repeatable', 'c8790fb5345e871914d116c638a4d307972084fb9bc5a1cac61f8abcf5a49908', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+on conflict (name) do update
+set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
+    applied_by = excluded.applied_by, runs = h.runs + 1;
+
+\echo new functions/internal/_is_billed_there.sql
+create or replace function forebay._is_billed_there(p_place text, p_settings text)
+    returns boolean
+    language sql
+    immutable
+    security invoker
+as $function$
+-- Whether a bill, read with these settings, may tell of runs at a place: one of another workspace does not.
+--
+-- The settings of a workspace's bill end with its id. Where the place is an address, or unknown, it may be that workspace.
+select coalesce(p_place !~ '^[0-9]+$' or p_place = substring(p_settings from 'workspace ([0-9]+)$'), true);
+$function$;
+
+comment on function forebay._is_billed_there is
+'Whether a bill, read with these settings, may tell of runs at a place: one of another workspace does not.';
+insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
+values ('functions/internal/_is_billed_there.sql', 'repeatable', 'b93cac169d209a8a8dff8021ca6093411e681a76aa7f2b4fe06b38e011a98bc9', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -15483,8 +15506,8 @@ as $function$
 -- Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.
 --
 -- Of two that know of as many, the one that knows input and output of more, then what more of them cost. But traces that may
--- have more to tell never replace a report that knows all its calls. It returns a set so that it is inlined where it is asked
--- for many attempts.
+-- have more to tell never replace a report that knows all its calls, except that of an attempt that ended without saying how:
+-- it may have died before it told of all. It returns a set so that it is inlined where it is asked for many attempts.
 select u.source
 from forebay.attempt_usage as u
 where u.attempt_id = p_attempt_id
@@ -15493,6 +15516,10 @@ order by
     (
         coalesce(bool_or(bool_or(u.is_partial)) over (), false)
         and u.source = 'agent' and bool_and(u.input_tokens is not null and u.output_tokens is not null)
+        and not exists (
+            select from forebay.task_attempts as a
+            where a.attempt_id = p_attempt_id and a.finished_at is not null and a.reported_at is null
+        )
     ) desc,
     count(*) filter (where (u.input_tokens is not null and u.output_tokens is not null) or u.usd is not null) desc,
     count(*) filter (where u.input_tokens is not null and u.output_tokens is not null) desc, count(u.usd) desc, u.source
@@ -15502,7 +15529,7 @@ $function$;
 comment on function forebay._usage_sources is
 'Which source counts for an attempt: the one that knows tokens or cost of more calls; no row when no call was reported.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_usage_sources.sql', 'repeatable', '9b7d50e4a54503f3633484b9d644eca5d752b7c5664c0a4fe0e9a25eeab80096', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_usage_sources.sql', 'repeatable', '1ecbd36f2cd5b627686c6415780f88f32630120e1406dff9ca447ff34eadf35d', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19040,7 +19067,8 @@ as $function$
 -- (llm_tasks, compute_tasks; whole_tasks: of both). Sums are of what is known, and null where there are attempts and nothing
 -- is known of any. Everything is added up from the tasks of the range, so give a range.
 --
--- Returns    one row; is_final is true when every attempt has ended, and has a known cost that no source will change
+-- Returns    one row; is_final is true when every attempt has ended, and has a known cost that no source will change: no bill to
+--            come, and no trace to be looked for again
 -- Errors     22023  a status does not exist
 --            QF301  no such agent
 -- Called by  forebay_viewer
@@ -19074,6 +19102,15 @@ begin
     select coalesce(sum(u.pages), 0) into v_summary.pages
     from forebay._counted_calls(p_from, p_to, p_statuses, p_agents, p_customers) as u
     where u.pages > 0;
+    v_summary.pages := forebay._known_part(
+        v_summary.pages, v_summary.measured_attempts, v_summary.running_attempts + v_summary.ended_attempts
+    );
+    v_summary.is_final := v_summary.is_final and not exists (
+        select from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
+        inner join forebay.task_attempts as a on a.task_id = t.task_id
+        inner join forebay.attempt_traces as s on s.attempt_id = a.attempt_id
+        where s.next_look_at is not null
+    );
     v_summary.as_of := forebay._now();
     return v_summary;
 end;
@@ -19082,7 +19119,7 @@ $function$;
 comment on function forebay.cost_summary is
 'Say what tasks cost together and what a task costs, first tries and retries apart; p_from and p_to are half-open, on created_at.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/cost_summary.sql', 'repeatable', '7d21fbaa883414f255f7567dbd193fdbd32917097ff4c8602b5a3a387f5706b5', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/cost_summary.sql', 'repeatable', 'c26b1b79a149881756605ddd8f231671dc281e70ed0d2f2ac9a6d4f55e937c2e', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -19153,8 +19190,8 @@ as $function$
 -- Say what the tasks created from p_from until before p_to cost, by customer and agent: what is put on a bill.
 --
 -- A task counts in the month that it was created in, whenever it ran: no cost is in two months. Retries are attempts after
--- a task's first. The amounts are exact, and hold nothing twice; each is null where nothing was told of it, and so are the
--- tokens. Whoever rounds them says how. llm_sources are such as "agent price" or "trace list_price", as cost_sources names
+-- a task's first. The amounts are exact, and hold nothing twice; each is null where nothing was told of it, and so are
+-- tokens and pages. Whoever rounds them says how. llm_sources are such as "agent price" or "trace list_price", as cost_sources names
 -- source and basis; compute_sources such as billing, last read at compute_as_of. A 0 that is known without a source, as
 -- nothing was called or nothing ran, is from none.
 --
@@ -19169,7 +19206,8 @@ begin
     select
         t.customer, t.agent, line.tasks, line.running_attempts, line.ended_attempts, coalesce(m.retries, 0),
         line.measured_attempts, line.priced_attempts, line.costed_attempts, line.provisional_attempts,
-        line.input_tokens, line.output_tokens, line.cached_tokens, coalesce(p.pages, 0),
+        line.input_tokens, line.output_tokens, line.cached_tokens,
+        forebay._known_part(coalesce(p.pages, 0), line.measured_attempts, line.running_attempts + line.ended_attempts),
         m.llm_usd, m.retry_llm_usd, m.compute_usd, m.retry_compute_usd, m.provisional_usd, m.retry_provisional_usd,
         coalesce(s.llm_sources, '{}'), coalesce(s.compute_sources, '{}'), s.compute_as_of
     from forebay._customer_tasks(p_from, p_to, p_customers) as t
@@ -19186,7 +19224,7 @@ $function$;
 
 comment on function forebay.customer_costs is 'Say what the tasks created from p_from until before p_to cost, by customer and agent: what is put on a bill.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/customer_costs.sql', 'repeatable', '42c20d82b7cadc65d7c33d8fc465c7965326657434e817f9b571b13a34e215d3', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/customer_costs.sql', 'repeatable', '7710402961bd29e11040c6d34175ac66a0284c660e9c05062280438227ea729c', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
