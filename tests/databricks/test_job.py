@@ -127,7 +127,7 @@ KILLS = {
     "before the work is fetched": "forebay.calls.agent:begin_attempt before 1",
     "after the work is fetched": "forebay.calls.agent:begin_attempt after 1",
     "before reading": "forebay.storage.volume:VolumeStorage.local before 1",
-    "after the parse": "forebay.databricks.statements:query after 1",
+    "after the parse": "forebay.databricks.statements:rows after 1",
     "before the parse is kept": "forebay.storage.volume:VolumeStorage.write before 1",
     "before the usage of the parse": "forebay.calls.agent:report_usage before 2",
     "after the usage of the parse": "forebay.calls.agent:report_usage after 2",
@@ -207,7 +207,7 @@ def untold(paid: list[Any], used: list[Any]) -> list[Any]:
 
 DEATHS = (
     "forebay.calls.agent:begin_attempt after 1",
-    "forebay.databricks.statements:query after 1",
+    "forebay.databricks.statements:rows after 1",
     "forebay.calls.agent:report_usage before 2",  # the first is that the parse begins
     "forebay_agents.models.client:_send after 1",
     "forebay.calls.agent:report_usage before 2",  # the first is that of the parse of before

@@ -134,7 +134,7 @@ def test_the_samples_are_read_with_a_simulated_model_that_is_throttled(
             assert all(value is None or value in outcome["found"] for value in fields.values())
     read = [outcome for outcome in outcomes.values() if outcome["cost_usd"]]
     assert len(read) == 11  # neither the e-invoice, nor what cannot be opened
-    assert sum((outcome["waited"] or 0) > 0.5 for outcome in read) > 1
+    assert any((outcome["waited"] or 0) > 0.5 for outcome in read)
     assert "simulated model, whose quota is 5 calls and 12,000 tokens in any 12 seconds" in err
     assert "read 2 at a time" in err
     assert re.search(r"\.pdf: a call of [\d,]+ tokens waits until \d\d:\d\d:\d\d", err)
