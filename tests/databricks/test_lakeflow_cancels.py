@@ -219,6 +219,7 @@ def test_what_waits_for_runs_that_cannot_be_asked_is_in_nobodys_way(
         until(lambda: viewer.agent_status(db, agents=["fake"])[0].state == "held_up", 30)
         for _ in range(launcher.slots):
             run_of(db, enqueue(db, "other"), 30)
+        until(lambda: viewer.explain_task(db, task_id=ids[-1]).reason == "held_up", 30)
         why = viewer.explain_task(db, task_id=ids[-1])
         assert (why.reason, "Not this one" in why.explanation) == ("held_up", True)
         assert "onfig" not in why.explanation
