@@ -444,7 +444,7 @@
 \set file functions/viewer/batch_progress.sql \set sha256 def9e80dc70c6f8987f56be9afadfac0731a9d85738744c0f0b29d879912bbf7 \ir install/apply.sql
 \set file functions/viewer/cost_by.sql \set sha256 53b1326d009a266ded0ecf920720619b7bc82fc311fafdd2252d02b330e71a1b \ir install/apply.sql
 \set file functions/viewer/cost_sources.sql \set sha256 807fd401d56be72e37e5229e8357c89af635195db48dc34e0cfd7809dea9560f \ir install/apply.sql
-\set file functions/viewer/cost_summary.sql \set sha256 c26b1b79a149881756605ddd8f231671dc281e70ed0d2f2ac9a6d4f55e937c2e \ir install/apply.sql
+\set file functions/viewer/cost_summary.sql \set sha256 7ce122a35ca5693585c19390c1f6b2b65fa3707d69d16437867f3827c47ab003 \ir install/apply.sql
 \set file functions/viewer/count_matching.sql \set sha256 20292184c360fa2094a35f44db03e44bcef40844bd3fd3d4c3365e39edac26ed \ir install/apply.sql
 \set file functions/viewer/customer_costs.sql \set sha256 7710402961bd29e11040c6d34175ac66a0284c660e9c05062280438227ea729c \ir install/apply.sql
 \set file functions/viewer/customer_status.sql \set sha256 6dfaa03c337fa646b974d4bdf834f4a8d94d3555668260b622abd3f289369bd6 \ir install/apply.sql

@@ -37,6 +37,12 @@ class EventLog:
         self._logger.log(level, "%s", event, extra={FIELDS: fields})
 
 
+def without_credentials(text: str, authorization: str, mark: str = "***") -> str:
+    """Return a text without what the Authorization header of its request carried."""
+    credentials = authorization.partition(" ")[2]
+    return text.replace(credentials, mark) if credentials else text
+
+
 def first_line(error: BaseException) -> str:
     """Return the first line of an error's text, or what it is called if it has none."""
     return (str(error).strip() or type(error).__name__).split("\n")[0]

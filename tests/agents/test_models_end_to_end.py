@@ -61,6 +61,18 @@ def read(server: ModelServer, storage: Path, monkeypatch: pytest.MonkeyPatch) ->
     return read
 
 
+@pytest.fixture
+def vision(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have pages without text be read by a vision model of the server."""
+    settings = {
+        VISION_BASE_URL: server.base_url,
+        VISION_API_KEY: "secret-key",
+        VISION_NAME: "simulated-vision",
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+
 def fields(result: Result) -> dict[str, Any]:
     return {name: result.data["fields"].get(name) for name in TRUE}
 
@@ -143,17 +155,10 @@ def test_a_refusal_fails_the_attempt_only(server: ModelServer, read: Read) -> No
     assert fields(read()[0]) == TRUE
 
 
-def test_scans_are_read_by_the_vision_model(
-    server: ModelServer, storage: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("vision")
+def test_scans_are_read_by_the_vision_model(server: ModelServer, storage: Path) -> None:
     """The words, the calls and one note on the model and its prompt are in the result."""
     server.simulation.transcript = ["Rechnung", "Rechnungsnummer: RE-1"]
-    for name, value in {
-        VISION_BASE_URL: server.base_url,
-        VISION_API_KEY: "secret-key",
-        VISION_NAME: "simulated-vision",
-    }.items():
-        monkeypatch.setenv(name, value)
     write_scan(storage / "scan.pdf", 3)
     attempt = RecordedAttempt({"document": "scan.pdf"})
     data = run(attempt).data
@@ -165,17 +170,12 @@ def test_scans_are_read_by_the_vision_model(
     ]
 
 
+@pytest.mark.usefixtures("vision")
 def test_a_picture_that_nobody_reads_is_not_called_blank(
-    server: ModelServer, storage: Path, monkeypatch: pytest.MonkeyPatch
+    server: ModelServer, storage: Path
 ) -> None:
     """The vision model's answer is of no use, and OCR, where it is there, sees no word in it."""
     server.simulation.fault = Fault("no_json")
-    for name, value in {
-        VISION_BASE_URL: server.base_url,
-        VISION_API_KEY: "secret-key",
-        VISION_NAME: "simulated-vision",
-    }.items():
-        monkeypatch.setenv(name, value)
     write_scan(storage / "scan.pdf", 1)
     assert run(RecordedAttempt({"document": "scan.pdf"})).data["notes"] == [
         "Shown as pictures or drawings, and not read: page 1.",

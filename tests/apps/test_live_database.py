@@ -152,7 +152,7 @@ def test_a_stream_ends_by_itself_before_a_proxy_would_cut_it(
     began = time.monotonic()
     with client(kit, "vic").stream("GET", "/events") as answer:
         said = "".join(answer.iter_text())  # raises unless the end is a proper one
-    assert time.monotonic() - began > 1.4
+    assert 1.4 < time.monotonic() - began < 30
     assert said.count("event: ping") >= 2
 
 

@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from forebay.agent import ErrorKind, Reject, Retry
+from forebay.logs import without_credentials
 from forebay_agents.models.settings import CONTEXT_TOKENS, STRUCTURED, TIMEOUT, Endpoint
 
 if TYPE_CHECKING:
@@ -142,8 +143,7 @@ def _words(error: APIStatusError) -> str:
     message = body.get("message") if isinstance(body, dict) else None
     text = " ".join(str(message or error.code or "no reason given").split())
     for response in (*error.response.history, error.response):
-        _, _, credentials = response.request.headers.get("authorization", "").partition(" ")
-        text = text.replace(credentials, "…") if credentials else text
+        text = without_credentials(text, response.request.headers.get("authorization", ""), "…")
     return text[:LONGEST_MESSAGE].rstrip(".")
 
 

@@ -43,6 +43,9 @@ begin
         coalesce(bool_and(
             a.finished_at is not null and (a.is_cost_known or a.status = 'released' and a.used_calls = 0)
             and a.compute_usd is not null and a.is_compute_final
+            and not exists (
+                select from forebay.attempt_traces as s where s.attempt_id = a.attempt_id and s.next_look_at is not null
+            )
         ), true)
     into
         v_summary.first_tries, v_summary.first_llm_usd, v_summary.first_compute_usd, v_summary.retries,
@@ -57,12 +60,6 @@ begin
     where u.pages > 0;
     v_summary.pages := forebay._known_part(
         v_summary.pages, v_summary.measured_attempts, v_summary.running_attempts + v_summary.ended_attempts
-    );
-    v_summary.is_final := v_summary.is_final and not exists (
-        select from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
-        inner join forebay.task_attempts as a on a.task_id = t.task_id
-        inner join forebay.attempt_traces as s on s.attempt_id = a.attempt_id
-        where s.next_look_at is not null
     );
     v_summary.as_of := forebay._now();
     return v_summary;

@@ -27,6 +27,7 @@ from databricks.sdk.errors.deserializer import _ErrorDeserializer
 from urllib3.exceptions import NewConnectionError
 
 from forebay.databricks.login import LoginError
+from forebay.logs import without_credentials
 
 FAILURES = (DatabricksError, OSError, ValueError, TypeError, AttributeError)
 """What a request raises: an error that was answered, no answer, or one that the SDK cannot read.
@@ -61,9 +62,9 @@ class Mark(_ErrorCustomizer):
     def customize_error(self, response: requests.Response, kwargs: dict[str, Any]) -> None:
         kwargs[OWN] = _is_of_the_api(response)
         kwargs[BODY] = bool(response.content)
-        credential = str(response.request.headers.get("Authorization", "")).partition(" ")[2]
-        if credential:
-            kwargs["message"] = str(kwargs.get("message") or "").replace(credential, "***")
+        if message := kwargs.get("message"):
+            sent = str(response.request.headers.get("Authorization", ""))
+            kwargs["message"] = without_credentials(str(message), sent)
 
 
 class Unreadable(_ErrorDeserializer):

@@ -19090,6 +19090,9 @@ begin
         coalesce(bool_and(
             a.finished_at is not null and (a.is_cost_known or a.status = 'released' and a.used_calls = 0)
             and a.compute_usd is not null and a.is_compute_final
+            and not exists (
+                select from forebay.attempt_traces as s where s.attempt_id = a.attempt_id and s.next_look_at is not null
+            )
         ), true)
     into
         v_summary.first_tries, v_summary.first_llm_usd, v_summary.first_compute_usd, v_summary.retries,
@@ -19105,12 +19108,6 @@ begin
     v_summary.pages := forebay._known_part(
         v_summary.pages, v_summary.measured_attempts, v_summary.running_attempts + v_summary.ended_attempts
     );
-    v_summary.is_final := v_summary.is_final and not exists (
-        select from forebay._matching_tasks(p_from, p_to, p_statuses, p_agents, p_customers) as t
-        inner join forebay.task_attempts as a on a.task_id = t.task_id
-        inner join forebay.attempt_traces as s on s.attempt_id = a.attempt_id
-        where s.next_look_at is not null
-    );
     v_summary.as_of := forebay._now();
     return v_summary;
 end;
@@ -19119,7 +19116,7 @@ $function$;
 comment on function forebay.cost_summary is
 'Say what tasks cost together and what a task costs, first tries and retries apart; p_from and p_to are half-open, on created_at.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/viewer/cost_summary.sql', 'repeatable', 'c26b1b79a149881756605ddd8f231671dc281e70ed0d2f2ac9a6d4f55e937c2e', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/viewer/cost_summary.sql', 'repeatable', '7ce122a35ca5693585c19390c1f6b2b65fa3707d69d16437867f3827c47ab003', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
