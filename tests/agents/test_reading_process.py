@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from forebay_agents.reading.reader import Limits, Reader
 from forebay_agents.reading.scratch import ScratchFolder
 from forebay_agents.reading.usage import seconds_used
 from support.scans import FakeTesseract, write_scan
+from support.waiting import until
 
 from . import hostile
 from .conftest import RecordedAttempt
@@ -70,14 +71,6 @@ def is_gone(group: int) -> bool:
             return False
         time.sleep(0.02)
     return True
-
-
-def until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
-    """Wait until something is so; fail when it takes too long."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 @pytest.fixture

@@ -14,8 +14,9 @@ from forebay.calls import operator, submitter, upkeep, worker
 from forebay.errors import SettingError
 from forebay_apps.orchestrator.announce import Announcer
 from forebay_apps.orchestrator.app import create_app
-from support.daemon import enqueue, register, until
+from support.daemon import enqueue, register
 from support.receiver import SECRET, Receiver, receiving
+from support.waiting import until
 
 Announce = Callable[..., None]
 

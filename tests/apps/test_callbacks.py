@@ -30,8 +30,9 @@ from forebay.rows import ClaimedAttempt
 from forebay.webhooks import Receiver
 from forebay_apps.orchestrator import callbacks
 from forebay_apps.web.turns import Turns
-from support.daemon import attempts, enqueue, register, task, until
+from support.daemon import attempts, enqueue, register, task
 from support.receiver import OTHER_SECRET, SECRET
+from support.waiting import until
 
 PATH = "/api/callbacks"
 UNKNOWN_SECRET = "whsec_" + "dW5rbm93" * 4

@@ -15,7 +15,7 @@ from apps.support.busy import Busy
 from forebay.calls import viewer
 from forebay.compute import refresh_local
 from forebay_apps.orchestrator import compute
-from support.daemon import until
+from support.waiting import until
 
 RATE = {"FOREBAY_COMPUTE_USD_PER_HOUR": "3.6"}
 

@@ -26,8 +26,8 @@ from support.daemon import (
     is_alive,
     register,
     task,
-    until,
 )
+from support.waiting import until
 
 
 @pytest.fixture

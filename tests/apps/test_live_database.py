@@ -20,7 +20,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from apps.conftest import ClientOf, Connect, Outage
-from apps.support.hints import listening_to, wait_until
+from apps.support.hints import listening_to
 from apps.support.kit import ServeKit
 from apps.support.serving import Served
 from forebay.calls import operator, submitter
@@ -28,6 +28,7 @@ from forebay_apps.live import hub as hubs
 from forebay_apps.live import snapshots
 from forebay_apps.web import database as databases
 from support.relay import Relay
+from support.waiting import until
 
 LISTENER = "application_name = 'forebay listener' and datname = current_database()"
 OURS = "application_name = 'forebay kit' and datname = current_database()"
@@ -80,7 +81,7 @@ def test_nt3_a_listener_that_was_ended_is_replaced_and_everything_fetched_anew(
 ) -> None:
     """What changed while nobody listened is hinted as soon as somebody does."""
     vic = client(kit, "vic")
-    wait_until(lambda: kit.app.state.hub.is_listening)
+    until(lambda: kit.app.state.hub.is_listening)
     with listening_to(client(kit, "vic")) as hints:
         before = len(hints.heard)
         ended = superuser.execute(
@@ -90,7 +91,7 @@ def test_nt3_a_listener_that_was_ended_is_replaced_and_everything_fetched_anew(
         work()
         hints.until(lambda heard: len(heard) > before)
         assert tasks(board(vic)) == 1
-        wait_until(lambda: connections(superuser, LISTENER) == 1)
+        until(lambda: connections(superuser, LISTENER) == 1)
 
 
 def test_nt3_the_database_goes_away_and_comes_back(
@@ -98,20 +99,20 @@ def test_nt3_the_database_goes_away_and_comes_back(
 ) -> None:
     """Meanwhile pages say so; afterwards they work and listen again, without a restart."""
     vic = client(kit, "vic")
-    wait_until(lambda: kit.app.state.hub.is_listening)
+    until(lambda: kit.app.state.hub.is_listening)
     work()
     assert tasks(board(vic)) == 1
     with outage():
         kit.app.state.hub.changed_elsewhere()
-        wait_until(lambda: not kit.app.state.hub.is_listening)
+        until(lambda: not kit.app.state.hub.is_listening)
         refused = vic.get("/board/now?limit=5", headers={"X-Forebay-Live": "1"})
         assert refused.status_code == 503
         assert "does not answer" in refused.text
         assert refused.headers["retry-after"]
         assert vic.get("/").status_code == 200
         assert vic.get("/healthz").text == "ok\n"
-    wait_until(lambda: board(vic).status_code == 200)
-    wait_until(lambda: kit.app.state.hub.is_listening, 30)
+    until(lambda: board(vic).status_code == 200)
+    until(lambda: kit.app.state.hub.is_listening, 30)
 
 
 def test_pages_are_told_at_once_that_nobody_listens(
@@ -121,7 +122,7 @@ def test_pages_are_told_at_once_that_nobody_listens(
     with listening_to(client(kit, "vic")) as hints:
         hints.until(lambda heard: heard[-1]["is_listening"])
         with outage():
-            wait_until(lambda: not kit.app.state.hub.is_listening)
+            until(lambda: not kit.app.state.hub.is_listening)
             hints.until(lambda heard: not heard[-1]["is_listening"], 2)
 
 
@@ -133,13 +134,13 @@ def test_pages_are_live_soon_after_the_database_is_back(
     with listening_to(client(kit, "vic")) as hints:
         hints.until(lambda heard: heard[-1]["is_listening"])
         with outage():
-            wait_until(lambda: not kit.app.state.hub.is_listening)
+            until(lambda: not kit.app.state.hub.is_listening)
             time.sleep(6)  # tries to connect come ever more seldom meanwhile
         hints.until(lambda heard: heard[-1]["is_listening"], 3.5)
-        wait_until(lambda: board(vic).status_code == 200)
+        until(lambda: board(vic).status_code == 200)
         operator.register_agent(connect("operator"), agent="a", launcher="pull")
         submitter.enqueue(connect("submitter"), agent="a", payload={})
-        wait_until(lambda: tasks(board(vic)) == 1, snapshots.REUSE_SECONDS - 1)
+        until(lambda: tasks(board(vic)) == 1, snapshots.REUSE_SECONDS - 1)
 
 
 def test_a_stream_ends_by_itself_before_a_proxy_would_cut_it(
@@ -148,7 +149,7 @@ def test_a_stream_ends_by_itself_before_a_proxy_would_cut_it(
     """After END_AFTER, with pings in between and a proper end, through the server that is used."""
     monkeypatch.setattr("forebay_apps.live.stream.END_AFTER", 1.5)
     monkeypatch.setattr("forebay_apps.live.stream.PING_EVERY", 0.4)
-    wait_until(lambda: kit.app.state.hub.is_listening)
+    until(lambda: kit.app.state.hub.is_listening)
     began = time.monotonic()
     with client(kit, "vic").stream("GET", "/events") as answer:
         said = "".join(answer.iter_text())  # raises unless the end is a proper one
@@ -181,13 +182,13 @@ def test_nt4_a_line_that_is_silently_dead_is_found_out_and_replaced(
     """The listener's by its probe, the pool's before it is given to anybody."""
     served, relay = half_open
     vic = client(served, "vic")
-    wait_until(lambda: served.app.state.hub.is_listening)
+    until(lambda: served.app.state.hub.is_listening)
     assert tasks(board(vic)) == 0
     relay.go_dead()
     work()
-    wait_until(lambda: not served.app.state.hub.is_listening)
-    wait_until(lambda: served.app.state.hub.is_listening)
-    wait_until(lambda: (answer := board(vic)).status_code == 200 and tasks(answer) == 1)
+    until(lambda: not served.app.state.hub.is_listening)
+    until(lambda: served.app.state.hub.is_listening)
+    until(lambda: (answer := board(vic)).status_code == 200 and tasks(answer) == 1)
 
 
 def test_nobody_is_given_a_connection_whose_line_is_dead(half_open: tuple[Served, Relay]) -> None:
@@ -216,12 +217,10 @@ def test_a_query_on_a_line_that_dies_does_not_block_its_page_for_ever(
         locker.execute("lock table forebay.tasks in access exclusive mode")
         asked = pool.submit(board, vic)
         served.app.state.hub.changed_elsewhere()
-        wait_until(lambda: connections(superuser, f"{OURS} and wait_event_type = 'Lock'") > 0)
+        until(lambda: connections(superuser, f"{OURS} and wait_event_type = 'Lock'") > 0)
         relay.go_dead()
         asked.result()
-    wait_until(
-        lambda: (a := board(vic)).status_code == 200 and float(a.headers["x-forebay-age"]) < 3
-    )
+    until(lambda: (a := board(vic)).status_code == 200 and float(a.headers["x-forebay-age"]) < 3)
 
 
 def test_a_slow_database_gets_no_more_to_do_and_pages_keep_what_they_show(
@@ -243,7 +242,7 @@ def test_a_slow_database_gets_no_more_to_do_and_pages_keep_what_they_show(
         assert age(answers[-1]) > 0.8
         assert connections(superuser, f"{OURS} and state = 'active'") == 1
         assert vic.get("/empty").status_code == 200
-    wait_until(lambda: board(vic).headers["x-forebay-version"] > first.headers["x-forebay-version"])
+    until(lambda: board(vic).headers["x-forebay-version"] > first.headers["x-forebay-version"])
 
 
 def test_a_statement_that_takes_too_long_is_cut_off(
@@ -262,7 +261,7 @@ def test_a_statement_that_takes_too_long_is_cut_off(
         answer = board(vic)
         assert answer.status_code == 503
         assert "The database is slow" in answer.text
-        wait_until(lambda: connections(superuser, f"{OURS} and state = 'active'") == 0)
+        until(lambda: connections(superuser, f"{OURS} and state = 'active'") == 0)
 
 
 def test_fifty_pages_ask_the_database_no_more_than_one(
@@ -317,7 +316,7 @@ def _asked_while_working(
 
     with ThreadPoolExecutor(len(clients)) as pool:
         showing = [pool.submit(show, client) for client in clients]
-        wait_until(lambda: kit.app.state.hub.streams == len(clients))
+        until(lambda: kit.app.state.hub.streams == len(clients))
         for _ in range(60):
             work()
             time.sleep(0.05)
@@ -335,7 +334,7 @@ def test_ui1_ui2_a_thousand_browsers_come_and_go_without_a_trace(
     request = (
         f"GET /events HTTP/1.1\r\nHost: {where.netloc}\r\nCookie: forebay_kit={session}\r\n\r\n"
     ).encode()
-    wait_until(lambda: kit.app.state.hub.is_listening)
+    until(lambda: kit.app.state.hub.is_listening)
     before, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
     for number in range(1000):
         with socket.create_connection((where.hostname, where.port)) as browser:
@@ -345,8 +344,8 @@ def test_ui1_ui2_a_thousand_browsers_come_and_go_without_a_trace(
             if number % 2:
                 linger = struct.pack("ii", 1, 0)  # reset instead of closing
                 browser.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-    wait_until(lambda: kit.app.state.hub.streams == 0)
-    wait_until(lambda: len(os.listdir("/proc/self/fd")) <= before + 5)
+    until(lambda: kit.app.state.hub.streams == 0)
+    until(lambda: len(os.listdir("/proc/self/fd")) <= before + 5)
     assert threading.active_count() <= threads + 5
     assert connections(superuser, OURS) <= databases.POOL_SIZE
     assert board(client(kit, "vic")).status_code == 200
@@ -360,7 +359,7 @@ def test_where_there_is_no_room_for_another_stream_pages_poll(
     with listening_to(client(kit, "vic")), listening_to(client(kit, "vic")):
         refused = client(kit, "vic").get("/events")
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "30")
-    wait_until(lambda: kit.app.state.hub.streams == 0)
+    until(lambda: kit.app.state.hub.streams == 0)
 
 
 def test_nobody_takes_every_stream(
@@ -370,7 +369,7 @@ def test_nobody_takes_every_stream(
     monkeypatch.setattr("forebay_apps.live.stream.MOST_OF_A_PERSON", 1)
     with listening_to(client(kit, "vic")), listening_to(client(kit, "oscar")):
         assert client(kit, "vic").get("/events").status_code == 503
-    wait_until(lambda: kit.app.state.hub.streams == 0)
+    until(lambda: kit.app.state.hub.streams == 0)
     with listening_to(client(kit, "vic")):
         pass
 

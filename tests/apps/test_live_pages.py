@@ -10,12 +10,12 @@ from playwright.sync_api import Page, Route, expect
 
 from apps.conftest import Connect, Outage, Visit
 from apps.support.browser import Complaints
-from apps.support.hints import wait_until
 from apps.support.screen import look
 from apps.support.serving import Served
 from forebay.calls import operator, submitter
 from forebay_apps.live import snapshots, stream
 from forebay_apps.web.users import Users
+from support.waiting import until
 
 BADGE = "[data-liveness]"
 FASTER = {"POLL_MS": 400, "STALE_MS": 1200, "RETRY_MS": 200, "FETCH_MS": 1500, "SILENCE_MS": 1500}
@@ -236,7 +236,7 @@ def test_without_a_listener_pages_poll_and_say_so(
 ) -> None:
     """Behind a pooler that swallows notifications nothing is lost but time: NT6."""
     hub = kit.app.state.hub
-    wait_until(lambda: hub.is_listening)
+    until(lambda: hub.is_listening)
     hub._listener.stop()
     page = visit(kit)
     quick(page, SILENCE_MS=60_000)  # nothing but the poll fetches
@@ -262,7 +262,7 @@ def test_a_stream_that_the_server_ends_is_renewed_without_a_flicker(
     )
     streams: list[str] = []
     page.on("request", lambda request: request.url.endswith("/events") and streams.append("one"))
-    wait_until(lambda: page.wait_for_timeout(50) or len(streams) >= 3)
+    until(lambda: page.wait_for_timeout(50) or len(streams) >= 3)
     work()
     shows(page, 1)
     assert set(page.evaluate("window.states")) <= {"live"}
@@ -280,7 +280,7 @@ def test_a_hidden_tab_is_quiet_and_fresh_when_it_is_shown(
         document.dispatchEvent(new Event("visibilitychange"));
     }"""
     page.evaluate(hide, True)
-    wait_until(lambda: kit.app.state.hub.streams == 0)
+    until(lambda: kit.app.state.hub.streams == 0)
     page.wait_for_timeout(100)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
@@ -305,7 +305,7 @@ def test_a_fetch_that_gets_no_answer_is_given_up_and_tried_again(
     page.route("**/board/now*", lambda route: swallowed.append(route))
     work()
     is_in(page, "stale")
-    wait_until(lambda: page.wait_for_timeout(50) or len(swallowed) >= 2)
+    until(lambda: page.wait_for_timeout(50) or len(swallowed) >= 2)
     page.unroute("**/board/now*")
     shows(page, 1)
     is_in(page, "live")

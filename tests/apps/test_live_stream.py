@@ -17,6 +17,7 @@ from forebay_apps.live import hub as hubs
 from forebay_apps.live import stream as module
 from forebay_apps.live.hub import Hub
 from forebay_apps.live.stream import EventStream
+from support.waiting import PATIENCE
 
 
 class Browser:
@@ -57,7 +58,7 @@ def run(test: Callable[[Hub], Awaitable[Any]]) -> None:
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while not is_so():
             await asyncio.sleep(0.005)
 
@@ -155,7 +156,7 @@ def test_it_is_pinged_and_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> Non
 
     async def test(hub: Hub) -> None:
         browser = Browser(hub)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await browser.stream
         assert [name for name, _ in browser.events][:3] == ["hint", "ping", "ping"]
         assert browser.heard[-1]["more_body"] is False
@@ -180,7 +181,7 @@ def test_a_stalled_browser_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
         assert hub.streams == 1
         browser.takes.clear()
         hub._send()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await browser.stream
         assert len(browser.heard) == 2
 

@@ -21,7 +21,7 @@ from conftest import Connect
 from forebay.calls import agent, operator, submitter, upkeep, viewer, worker
 from forebay_apps.orchestrator import overview
 from forebay_apps.orchestrator.costs import AND_MORE
-from support.daemon import until
+from support.waiting import until
 
 FRAGMENTS = ("figures", "series", "costs")
 

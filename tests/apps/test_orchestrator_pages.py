@@ -15,7 +15,7 @@ from apps.support.screen import assert_fits, look, seen
 from apps.support.serving import Served
 from conftest import Connect
 from forebay.calls import agent, operator, submitter, viewer, worker
-from support.daemon import until
+from support.waiting import until
 
 PAGES = {
     "overview": "/",

@@ -14,9 +14,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from apps.conftest import ClientOf, Outage, Serve
 from apps.support.busy import Busy
-from apps.support.hints import wait_until
 from forebay_apps.orchestrator.announce import Announcer
 from forebay_apps.web.tracing import Tracing
+from support.waiting import until
 
 SERVER, CLIENT, ERROR = 2, 3, 2
 
@@ -116,7 +116,7 @@ def test_what_is_asked_beside_the_requests_is_no_trace(
         assert looked.wait(10)
         vic = client(app, "vic")
         assert vic.post("/overview/compute").status_code == 303
-        wait_until(lambda: not app.app.state.compute.state.is_loading)
+        until(lambda: not app.app.state.compute.state.is_loading)
         assert app.app.state.tracing
         app.app.state.tracing.close()
         found = [span for _, span in spans(sent)]

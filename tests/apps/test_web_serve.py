@@ -12,13 +12,14 @@ import httpx
 import psycopg
 import pytest
 
-from apps.support.hints import listening_to, wait_until
+from apps.support.hints import listening_to
 from apps.support.people import PASSWORD
 from apps.support.processes import lines, said, serving
 from forebay_apps.web.database import STATEMENT_SECONDS
 from forebay_apps.web.users import Users
 from support.cli import Cli
 from support.receiver import SECRET
+from support.waiting import until
 
 DSN = Callable[..., str]
 
@@ -60,7 +61,7 @@ def test_it_stops_though_the_database_does_not_answer(
     ):
         locker.execute("lock table forebay.tasks in access exclusive mode")
         asked = pool.submit(httpx.get, f"{url}/tasks/list", headers={"X-Forwarded-User": "vic"})
-        wait_until(lambda: superuser.execute(waiting).fetchone() == (1,))
+        until(lambda: superuser.execute(waiting).fetchone() == (1,))
         process.send_signal(signal.SIGTERM)
         assert process.wait(STATEMENT_SECONDS - 3) == 0
         asked.exception()

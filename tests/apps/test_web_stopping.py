@@ -18,7 +18,7 @@ import psycopg
 import pytest
 
 from apps.conftest import Connect, Visit
-from apps.support.hints import listening_to, wait_until
+from apps.support.hints import listening_to
 from apps.support.people import PASSWORD
 from apps.support.processes import daemons, said, serving
 from apps.support.serving import Served
@@ -33,8 +33,8 @@ from support.daemon import (
     is_alive,
     register,
     task,
-    until,
 )
+from support.waiting import until
 
 WEB_SECONDS = 3.0
 PLATFORM_SECONDS = 15.0  # from SIGTERM to SIGKILL on Databricks Apps
@@ -97,7 +97,7 @@ def test_pages_end_at_once_and_a_busy_daemon_before_the_platform_kills_it(
     with pages_open(url):
         process.terminate()
         asked_at = time.monotonic()
-        wait_until(lambda: "Waiting for application shutdown" in said(home), WEB_SECONDS)
+        until(lambda: "Waiting for application shutdown" in said(home), WEB_SECONDS)
         assert is_refused(url)
         assert time.monotonic() - asked_at < WEB_SECONDS
         assert process.wait(PLATFORM_SECONDS) == 0

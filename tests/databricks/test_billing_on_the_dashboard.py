@@ -17,7 +17,7 @@ from forebay.calls import viewer
 from forebay.errors import SettingError
 from forebay_apps.orchestrator import compute
 from forebay_lab.workspace import Workspace
-from support.daemon import until
+from support.waiting import until
 
 __all__ = ["books"]
 

@@ -26,8 +26,9 @@ from forebay.traces.mlflow_settings import launch_key
 from forebay_agents import job
 from forebay_lab.model_server import Fault
 from support.agent_job import AGENT, CLIENT_ID, MODEL, Place, placed
-from support.daemon import attempts, until
+from support.daemon import attempts
 from support.scans import write_scan
+from support.waiting import until
 
 EXPERIMENT = "forebay-tests"
 

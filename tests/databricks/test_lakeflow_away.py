@@ -19,7 +19,7 @@ from forebay_apps.orchestrator.signs import signs
 from forebay_lab.workspace import ApiError, Fault, Workspace
 from forebay_lab.workspace.jobs import Jobs
 from support import daemon as support
-from support.daemon import attempts, install_fake_agents, running, task, until
+from support.daemon import attempts, install_fake_agents, running, task
 from support.lakeflow import (
     JOB,
     add_jobs,
@@ -31,6 +31,7 @@ from support.lakeflow import (
     register_job,
     run_of,
 )
+from support.waiting import until
 
 Db = psycopg.Connection
 Client = Callable[..., WorkspaceClient]

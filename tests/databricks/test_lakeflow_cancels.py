@@ -14,7 +14,7 @@ from forebay.databricks.client import workspace_client
 from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_lab.workspace import ApiError, Fault, Workspace
 from forebay_lab.workspace.jobs import Jobs
-from support.daemon import attempts, running, until
+from support.daemon import attempts, running
 from support.lakeflow import (
     JOB,
     add_jobs,
@@ -25,6 +25,7 @@ from support.lakeflow import (
     register_job,
     run_of,
 )
+from support.waiting import until
 
 Db = psycopg.Connection
 

@@ -16,7 +16,7 @@ from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_lab.workspace import Fault, Principal, Workspace
 from forebay_lab.workspace.jobs import Jobs
 from support import daemon as support
-from support.daemon import attempts, running, task, until
+from support.daemon import attempts, running, task
 from support.lakeflow import (
     JOB,
     completing,
@@ -26,6 +26,7 @@ from support.lakeflow import (
     run_of,
     short_grace,
 )
+from support.waiting import until
 
 Db = psycopg.Connection
 Client = Callable[..., WorkspaceClient]

@@ -22,7 +22,7 @@ from databricks.sdk import WorkspaceClient
 from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_lab.workspace import Fault, Workspace
 from forebay_lab.workspace.jobs import Jobs
-from support.daemon import attempts, task, until
+from support.daemon import attempts, task
 from support.lakeflow import (
     JOB,
     Fate,
@@ -35,6 +35,7 @@ from support.lakeflow import (
     quick_launcher,
     register_job,
 )
+from support.waiting import until
 
 Db = psycopg.Connection
 Client = Callable[..., WorkspaceClient]

@@ -26,8 +26,9 @@ from forebay.rows import RunToCancel
 from forebay_lab.workspace import ApiError, Workspace
 from forebay_lab.workspace.jobs import Jobs
 from support import daemon as support
-from support.daemon import attempts, running, task, until
+from support.daemon import attempts, running, task
 from support.lakeflow import JOB, completing, enqueue, quick_launcher, register_job
+from support.waiting import until
 
 Db = psycopg.Connection
 RUN_NOW = "/api/2.2/jobs/run-now"

@@ -12,7 +12,7 @@ from databricks.sdk import WorkspaceClient
 
 from forebay_lab.workspace import Fault, Workspace
 from forebay_lab.workspace.jobs import Jobs
-from support.daemon import attempts, running, task, until
+from support.daemon import attempts, running, task
 from support.lakeflow import (
     enqueue,
     launcher_faults,
@@ -21,6 +21,7 @@ from support.lakeflow import (
     register_job,
     run_of,
 )
+from support.waiting import until
 
 Db = psycopg.Connection
 Client = Callable[..., WorkspaceClient]

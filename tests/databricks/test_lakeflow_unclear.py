@@ -11,8 +11,9 @@ from forebay.calls import operator, viewer, worker
 from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_lab.workspace import ApiError, Fault, Workspace
 from forebay_lab.workspace.jobs import Jobs
-from support.daemon import attempts, running, until
+from support.daemon import attempts, running
 from support.lakeflow import JOB, by_token, enqueue, lose_leases, register_job, run_of
+from support.waiting import until
 
 Db = psycopg.Connection
 NOT_ALLOWED = ApiError(403, "PERMISSION_DENIED", "User does not have Manage Run permission")

@@ -45,7 +45,7 @@ from forebay_agents.tracing import Trace
 from forebay_apps.orchestrator.traces import STATES, TraceReader
 from forebay_apps.web.database import Connections
 from support.cli import Cli
-from support.daemon import until
+from support.waiting import until
 
 __all__ = ["empty_mlflow", "seen"]
 

@@ -18,7 +18,7 @@ from forebay_lab.loopback import PortTakenError
 from forebay_lab.workspace import Fault, Principal, Workspace
 from forebay_lab.workspace.__main__ import _alone_in
 from support.cli import Cli
-from support.daemon import until
+from support.waiting import until
 
 ME = "/api/2.0/preview/scim/v2/Me"
 Client = Callable[..., WorkspaceClient]

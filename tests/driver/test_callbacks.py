@@ -22,8 +22,9 @@ from forebay.errors import SettingError
 from forebay.run_attempt import run_attempt
 from forebay.running_attempt import RunningAttempt
 from forebay.webhooks import LONGEST_REASON, THREAD, NotDelivered, Receiver
-from support.daemon import attempts, ended, enqueue, register, running, task, until
+from support.daemon import attempts, ended, enqueue, register, running, task
 from support.receiver import OTHER_SECRET, SECRET, receiving
+from support.waiting import until
 
 EVENT = {
     "type": "task.completed",

@@ -26,9 +26,9 @@ from support.daemon import (
     register,
     running,
     task,
-    until,
     usage,
 )
+from support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("fake_agents")
 Db = psycopg.Connection
@@ -144,7 +144,7 @@ def test_a_dead_process_is_noticed_at_once(
     with running(daemon_dsn, tmp_path):
         (pid,) = until(lambda: diary_pids(diary))
         os.kill(pid, signal.SIGKILL)
-        row = until(lambda: (row := task(db, task_id))["error"] and row, 1.5)
+        row = until(lambda: (row := task(db, task_id))["error"] and row)
     assert (row["status"], row["attempt_count"]) == ("enqueued", 1)
     assert (row["error"]["kind"], row["error"]["signal"]) == ("infrastructure", "SIGKILL")
 
@@ -153,11 +153,11 @@ def test_cancel_ends_the_process(db: Db, daemon_dsn: str, tmp_path: Path, diary:
     """A cancelled task's process is gone soon after the notification, whatever it ignores."""
     register(db, lease=timedelta(minutes=10))
     task_id = enqueue(db, "ignore SIGTERM", diary=str(diary))
-    with running(daemon_dsn, tmp_path, pace=Pace(poll_longest=30, sweep=30)):
+    with running(daemon_dsn, tmp_path, pace=Pace(poll_longest=90, sweep=90)):
         (pid,) = until(lambda: diary_pids(diary))
         operator.cancel(db, task_ids=[task_id])
-        until(lambda: not is_alive(pid), 2)
-        until(lambda: not attempts(db, task_id)[0]["is_stop_pending"], 2)
+        until(lambda: not is_alive(pid))
+        until(lambda: not attempts(db, task_id)[0]["is_stop_pending"])
     assert task(db, task_id)["status"] == "cancelled"
 
 
@@ -169,7 +169,7 @@ def test_the_deadline_ends_the_process(
     task_id = enqueue(db, "ignore SIGTERM", diary=str(diary))
     with running(daemon_dsn, tmp_path):
         (pid,) = until(lambda: diary_pids(diary))
-        until(lambda: not is_alive(pid), 3.5)
+        until(lambda: not is_alive(pid))
         row = ended(db, task_id)
     assert (row["status"], row["error"]["kind"]) == ("failed", "timeout")
     assert attempts(db, task_id)[0]["error"]["kind"] == "timeout"
@@ -247,7 +247,7 @@ def test_lj5_cancel_and_leases_work_until_the_last_process_ends(
     """A daemon that waits for its last process still renews its lease, and still hears a cancel."""
     register(db, lease=timedelta(seconds=1))
     task_id = enqueue(db, "ignore SIGTERM", diary=str(diary))
-    with running(daemon_dsn, tmp_path, pace=Pace(stop_grace=30)) as daemon:
+    with running(daemon_dsn, tmp_path, pace=Pace(stop_grace=90)) as daemon:
         (pid,) = until(lambda: diary_pids(diary))
         daemon.stop()
         time.sleep(2)
@@ -255,7 +255,7 @@ def test_lj5_cancel_and_leases_work_until_the_last_process_ends(
         assert attempts(db, task_id)[0]["status"] == "running"
         assert attempts(db, task_id)[0]["lease_expires_at"] > datetime.now(UTC)
         operator.cancel(db, task_ids=[task_id])
-        until(lambda: not is_alive(pid), 2)
+        until(lambda: not is_alive(pid))
     assert len(attempts(db, task_id)) == 1
 
 

@@ -18,15 +18,9 @@ from forebay.calls import worker
 from forebay.daemon import Pace
 from forebay.embedded import Server
 from forebay.schema import upgrade
-from support.daemon import (
-    attempts,
-    enqueue,
-    register,
-    running,
-    task,
-    until,
-)
+from support.daemon import attempts, enqueue, register, running, task
 from support.server import roomy_folder
+from support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("fake_agents")
 Db = psycopg.Connection
@@ -88,7 +82,7 @@ def test_a_daemon_stops_also_while_it_waits_for_a_lock(
         with running(daemon_dsn, tmp_path):
             until(lambda: superuser.execute("select 1 from forebay.dispatchers").fetchone())
             locker.execute("lock table forebay.tasks, forebay.agents in access exclusive mode")
-            until(lambda: superuser.execute(waits).fetchone(), 20)
+            until(lambda: superuser.execute(waits).fetchone())
         locker.rollback()  # the daemon has ended, in less time than a statement may take
 
 
@@ -106,7 +100,7 @@ def test_a_database_restart_is_survived(own_server: Server, tmp_path: Path) -> N
         with psycopg.connect(dsn, autocommit=True) as db:
             until(lambda: is_completed(db, during))
             after = enqueue(db)
-            until(lambda: is_completed(db, after), 20)
+            until(lambda: is_completed(db, after))
             assert len(attempts(db, during)) == 1
 
 
@@ -120,7 +114,7 @@ def test_nt3_a_lost_listener_comes_back(
         superuser.execute("select pg_terminate_backend(%s)", [first])
         until(lambda: listener(superuser) not in (None, first))
         task_id = enqueue(db)
-        until(lambda: is_completed(db, task_id), 3)
+        until(lambda: is_completed(db, task_id))
 
 
 def test_polling_alone_is_enough(
@@ -133,7 +127,7 @@ def test_polling_alone_is_enough(
     with running(daemon_dsn, tmp_path):
         time.sleep(0.5)
         task_id = enqueue(db)
-        until(lambda: is_completed(db, task_id), 3)
+        until(lambda: is_completed(db, task_id))
 
 
 def test_a_notification_wakes_it(db: Db, daemon_dsn: str, tmp_path: Path) -> None:
@@ -143,7 +137,7 @@ def test_a_notification_wakes_it(db: Db, daemon_dsn: str, tmp_path: Path) -> Non
         until(lambda: listener(db))
         time.sleep(0.3)
         task_id = enqueue(db)
-        until(lambda: is_completed(db, task_id), 3)
+        until(lambda: is_completed(db, task_id))
 
 
 def test_a_silenced_notification_after_a_productive_one_is_not_missed(
@@ -167,8 +161,8 @@ def test_a_silenced_notification_after_a_productive_one_is_not_missed(
         until(lambda: listener(superuser))
         time.sleep(0.5)
         monkeypatch.setattr(worker, "dequeue", overtaken)
-        first = enqueue(db, "sleep", seconds=4)
-        until(lambda: late and is_completed(db, late[0]), 3)
+        first = enqueue(db, "sleep", seconds=20)
+        until(lambda: late and is_completed(db, late[0]), 15)
         assert not is_completed(db, first)
 
 

@@ -16,7 +16,8 @@ import pytest
 from forebay.calls import agent, operator, worker
 from forebay.launchers import LaunchableAttempt, LaunchRefused
 from forebay.rows import RunToCancel
-from support.daemon import attempts, enqueue, register, running, task, until
+from support.daemon import attempts, enqueue, register, running, task
+from support.waiting import until
 
 Db = psycopg.Connection
 
@@ -194,7 +195,7 @@ def test_cancel_ends_the_run(db: Db, daemon_dsn: str, tmp_path: Path, workspace:
     with running(daemon_dsn, tmp_path, external=(workspace,)):
         run_id = run_of(db, task_id)
         operator.cancel(db, task_ids=[task_id])
-        until(lambda: not attempts(db, task_id)[0]["is_stop_pending"], 2)
+        until(lambda: not attempts(db, task_id)[0]["is_stop_pending"])
     assert workspace.diary == [f"start {run_id}", f"cancel {run_id}"]
 
 

@@ -20,8 +20,8 @@ from support.daemon import (
     register,
     running,
     task,
-    until,
 )
+from support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("fake_agents")
 Db = psycopg.Connection
@@ -95,7 +95,7 @@ def test_a_stopped_daemon_is_overtaken_and_told_so(
         with running(daemon_dsn, tmp_path, slots=1):
             _, new = until(lambda: len(pids := diary_pids(diary)) == 2 and pids)
             stopped.send_signal(signal.SIGCONT)
-            until(lambda: not is_alive(old), 3)
+            until(lambda: not is_alive(old), 20)
             assert is_alive(new)
             assert statuses(db, task_id) == ["lost", "running"]
 

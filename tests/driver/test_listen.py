@@ -18,6 +18,7 @@ from forebay.listen import CHANGES, WORK, Listener
 from forebay.pool import Database
 from support.relay import Relay
 from support.server import running_server
+from support.waiting import PATIENCE, until
 
 DSN = Callable[..., str]
 LISTENERS = "select pid from pg_stat_activity where application_name = 'forebay listener'"
@@ -45,20 +46,10 @@ def listening(dsn: str, woken: Woken, **options: float) -> Iterator[Listener]:
     listener = Listener(Database(dsn), woken, channels=(WORK, CHANGES), **options)
     listener.start()
     try:
-        assert woken.within(5)
+        assert woken.within(PATIENCE)
         yield listener
     finally:
         listener.stop()
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 10) -> bool:
-    """Tell whether the condition came true in time."""
-    give_up_at = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > give_up_at:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def test_an_enqueue_wakes_the_listener(
@@ -100,7 +91,7 @@ def test_nt3_a_listener_survives_a_restart_of_the_server() -> None:
         woken = Woken()
         with listening(other.dsn(other.user, "postgres"), woken) as listener:
             server.stop()
-            assert wait_until(lambda: not listener.is_listening)
+            until(lambda: not listener.is_listening)
             server.start()
             assert woken.within(10)
             with other.superuser() as conn:
@@ -147,7 +138,7 @@ def test_nt4_a_half_open_connection_is_found_out_by_the_probe(role_dsn: DSN, rel
         time.sleep(1.2)
         assert listener.is_listening, "a quiet connection that answers the probe is kept"
         relay.go_dead()
-        assert wait_until(lambda: not listener.is_listening, 6)
+        until(lambda: not listener.is_listening, 6)
         assert woken.within(8)
         assert listener.is_listening
 
@@ -185,7 +176,7 @@ def test_nt6_a_pooler_that_swallows_notifications_is_found_out(
     with pytest.MonkeyPatch.context() as patch, caplog.at_level("WARNING"):
         patch.setattr(Database, "connect", without_listen)
         listener.start()
-        assert wait_until(lambda: "listener_lost" in caplog.text, 5)
+        until(lambda: "listener_lost" in caplog.text)
         assert not listener.is_listening
         assert not woken.within(0)
         listener.stop()

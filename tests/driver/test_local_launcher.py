@@ -20,7 +20,8 @@ from forebay.launchers.local import Exit, LocalLauncher
 from forebay.launchers.process import AttemptProcess
 from forebay.pool import Database
 from forebay.rows import ClaimedAttempt
-from support.daemon import FAKE_AGENTS, is_alive, until
+from support.daemon import FAKE_AGENTS, is_alive
+from support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("fake_agents")
 NOWHERE = Database("host=/nonexistent user=nobody password=topsecret dbname=forebay")
@@ -58,8 +59,8 @@ def pid_of(run_id: str) -> int:
     return int(run_id.split("/")[1])
 
 
-def ended(launcher: LocalLauncher, run_id: str, seconds: float = 10) -> Exit:
-    return until(lambda: launcher.exits().get(run_id), seconds)
+def ended(launcher: LocalLauncher, run_id: str) -> Exit:
+    return until(lambda: launcher.exits().get(run_id))
 
 
 def test_how_a_process_ended_is_told_at_once(launcher: LocalLauncher) -> None:
@@ -149,20 +150,23 @@ def test_nobody_else_sees_the_connection_or_the_payload(launcher: LocalLauncher)
 def test_cancel_ends_what_ignores_sigterm_and_its_children(
     launcher: LocalLauncher, tmp_path: Path
 ) -> None:
-    """Within a second of a cancel the process and all that it started are gone."""
+    """After a cancel the process and all that it started are gone."""
     run_id = launcher.launch(claimed("start a grandchild", pids=str(tmp_path / "pids")))
     pids = until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text().split())
     launcher.cancel(run_id)
-    ended(launcher, run_id, seconds=1)
-    until(lambda: not any(is_alive(int(pid)) for pid in pids), 1)
+    ended(launcher, run_id)
+    until(lambda: not any(is_alive(int(pid)) for pid in pids))
 
 
 def test_a_well_behaved_agent_hears_the_cancel(launcher: LocalLauncher, tmp_path: Path) -> None:
     """`cancelled()` turns true on SIGTERM, and the agent that stops for it reports nothing."""
     run_id = launcher.launch(claimed("sleep", diary=str(tmp_path / "diary")))
     until((tmp_path / "diary").exists)
-    launcher.cancel(run_id, grace=10)
-    assert ended(launcher, run_id, seconds=2).was_asked
+    launcher.cancel(run_id, grace=60)
+    assert ended(
+        launcher,
+        run_id,
+    ).was_asked
     assert "ended" not in (tmp_path / "diary").read_text()
 
 
@@ -174,7 +178,7 @@ def test_a_process_that_ends_takes_its_children_along(
     pids = until(lambda: (tmp_path / "pids").exists() and (tmp_path / "pids").read_text().split())
     os.kill(pid_of(run_id), signal.SIGKILL)
     ended(launcher, run_id)
-    until(lambda: not any(is_alive(int(pid)) for pid in pids), 1)
+    until(lambda: not any(is_alive(int(pid)) for pid in pids))
 
 
 def test_output_goes_to_a_private_file_of_bounded_size(
@@ -223,7 +227,7 @@ def test_processes_die_with_the_daemon(tmp_path: Path) -> None:
     assert all(is_alive(int(pid)) for pid in found)
     daemon.kill()
     daemon.wait()
-    until(lambda: not any(is_alive(int(pid)) for pid in found), 1)
+    until(lambda: not any(is_alive(int(pid)) for pid in found))
 
 
 def test_a_daemon_that_died_before_the_child_was_ready_leaves_nothing() -> None:

@@ -21,6 +21,7 @@ from forebay.calls import operator, reader, submitter, viewer, worker
 from forebay.errors import ConnectError, MissingSettingError, RefusedError, UnknownAgentError
 from forebay.worker import loop, reports
 from support.daemon import usage
+from support.waiting import until
 from support.worker import SECOND, detail, enqueue, register
 
 DSN = Callable[..., str]
@@ -43,14 +44,6 @@ def make(role_dsn: DSN) -> Callable[..., Worker]:
         return Worker(role_dsn("worker", "agent"), agent="parse", **defaults | options)
 
     return make
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 10) -> None:
-    """Fail unless the condition comes true in time."""
-    give_up_at = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < give_up_at, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def raising(error: Exception) -> Callable[[Task], None]:
@@ -168,7 +161,7 @@ def test_an_exception_fails_the_attempt_with_its_type_and_text(
     one = make()
     one.handler(raising(KeyError("total \0 \ud800")))
     with running(one) as finished:
-        wait_until(lambda: detail(caller, task_id).status == "failed")
+        until(lambda: detail(caller, task_id).status == "failed")
     assert finished == [1]
     found = detail(caller, task_id)
     assert found.attempt_count == 3
@@ -299,9 +292,9 @@ def test_le3_a_handler_that_blocks_keeps_its_lease(
 
     one.handler(in_loop if kind == "loop" else in_thread)
     with running(one):
-        wait_until(lambda: detail(caller, task_id).status == "processing")
+        until(lambda: detail(caller, task_id).status == "processing")
         with running(rival):
-            wait_until(lambda: detail(caller, task_id).status == "completed")
+            until(lambda: detail(caller, task_id).status == "completed")
     assert reader.task_result(caller, task_id=task_id).result == {"by": "one"}
     assert detail(caller, task_id).attempt_no == 1
 
@@ -322,7 +315,7 @@ def test_a_cancelled_task_is_told_so(
         return {"late": True}
 
     with running(one) as finished:
-        wait_until(lambda: detail(caller, task_id).status == "processing")
+        until(lambda: detail(caller, task_id).status == "processing")
         operator.cancel(caller, task_ids=[task_id])
         assert told.wait(2)
     assert detail(caller, task_id).status == "cancelled"
@@ -346,7 +339,7 @@ def test_progress_is_shown(caller: psycopg.Connection, make: Callable[..., Worke
             (row,) = viewer.list_tasks(caller)
             return row.progress_done, row.progress_total
 
-        wait_until(lambda: shown() == (1000, 5000))
+        until(lambda: shown() == (1000, 5000))
         goes_on.set()
     assert detail(caller, task_id).status == "completed"
 
@@ -441,6 +434,7 @@ def test_many_that_wait_for_a_turn_do_not_hold_up_the_loop(
     """Their questions have connections of their own: one task after the other gets its turn."""
     limit = {"unit": "concurrent_calls", "amount": 1}
     operator.register_quota(caller, quota="q", limits=[limit])
+    register(caller, lease=60 * SECOND)
     enqueue(caller, 30)
     one = make(concurrency=30)
     ready = threading.Barrier(30)
@@ -448,7 +442,7 @@ def test_many_that_wait_for_a_turn_do_not_hold_up_the_loop(
     @one.handler
     def handle(task: Task) -> None:
         if ready.wait(30) == 0:
-            register(caller, quotas=["q"])
+            register(caller, lease=60 * SECOND, quotas=["q"])
         ready.wait(30)
         task.wait_to_call(100, 10, "call")
         task.usage({"call_id": "call", "input_tokens": 90, "output_tokens": 10})
@@ -499,7 +493,7 @@ def test_a_cancel_ends_the_wait_for_a_turn(
     with running(one):
         assert waiting.wait(10)
         operator.cancel(caller, task_ids=[task_id], reason="test")
-        wait_until(lambda: detail(caller, task_id).attempts[0]["finished_at"] is not None)
+        until(lambda: detail(caller, task_id).attempts[0]["finished_at"] is not None)
     assert detail(caller, task_id).status == "cancelled"
 
 
@@ -540,19 +534,19 @@ def test_work_is_found_by_polling_alone(
     with running(one):
         time.sleep(0.3)
         (task_id,) = enqueue(caller)
-        wait_until(lambda: detail(caller, task_id).status == "completed", 2)
+        until(lambda: detail(caller, task_id).status == "completed")
 
 
 def test_sl7_an_enqueue_wakes_an_idle_worker(
     caller: psycopg.Connection, make: Callable[..., Worker]
 ) -> None:
     """The notification brings the claim, long before the next poll."""
-    one = make(poll=timedelta(seconds=30))
+    one = make(poll=timedelta(seconds=90))
     one.handler(lambda task: {})
     with running(one):
         time.sleep(1)
         (task_id,) = enqueue(caller)
-        wait_until(lambda: detail(caller, task_id).status == "completed", 2)
+        until(lambda: detail(caller, task_id).status == "completed")
 
 
 def test_lost_work_of_others_is_swept(
@@ -565,7 +559,7 @@ def test_lost_work_of_others_is_swept(
     one = make()
     one.handler(lambda task: {})
     with running(one):
-        wait_until(lambda: detail(caller, task_id).status == "enqueued", 5)
+        until(lambda: detail(caller, task_id).status == "enqueued")
     assert detail(caller, task_id).attempt_count == 1
 
 
@@ -593,7 +587,7 @@ def test_le9_the_database_may_be_away_while_the_work_goes_on(
                 " where usename = 'test_worker_agent'"
             )
             time.sleep(0.1)
-        wait_until(lambda: {detail(caller, id_).status for id_ in ids} == {"completed"}, 20)
+        until(lambda: {detail(caller, id_).status for id_ in ids} == {"completed"})
     assert {detail(caller, id_).attempt_no for id_ in ids} == {1}
     assert reader.task_result(caller, task_id=ids[0]).result == {"cancelled": False}
 
@@ -614,10 +608,10 @@ def test_le9_work_stops_at_its_local_deadline_when_renewal_is_held_up(
         told.append(time.monotonic() - began)
 
     with running(one):
-        wait_until(lambda: detail(caller, task_id).status == "processing")
+        until(lambda: detail(caller, task_id).status == "processing")
         with superuser.transaction():
             superuser.execute("select from forebay.task_attempts for update")
-            wait_until(lambda: bool(told), 6)
+            until(lambda: bool(told))
     assert 0.5 < told[0] < 2.5
 
 

@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from forebay.daemon import Daemon, Pace, run_until_signalled
 from forebay.launchers import ExternalLauncher
 from forebay.launchers.local import LocalLauncher
 from forebay.pool import Database
+from support.waiting import PATIENCE, until
 
 FAKE_AGENTS = Path(__file__).parent / "fake_agents"
 QUICK = Pace(poll_first=0.1, poll_longest=0.3, sweep=0.3, observe=0.3, stop_grace=2)
@@ -43,8 +44,17 @@ def running(
         try:
             yield daemon
         finally:
-            daemon.stop()
-            work.result(15)
+            stop(daemon, work)
+
+
+def stop(daemon: Daemon, work: Future[None]) -> None:
+    """End the daemon as a process does that was signalled: it is asked until it has ended."""
+    give_up_at = time.monotonic() + PATIENCE
+    daemon.stop()
+    while not wait([work], 0.1).done:
+        assert time.monotonic() < give_up_at, "the daemon did not end in time"
+        daemon.stop()
+    work.result()
 
 
 @contextmanager
@@ -89,15 +99,6 @@ def enqueue(
     return submitter.enqueue(db, agent=agent, payload={"do": do, **payload})
 
 
-def until(condition: Callable[[], Any], seconds: float = 10) -> Any:
-    """Wait until the condition is true, and return what it gave; fail after so many seconds."""
-    give_up_at = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < give_up_at, "it did not happen in time"
-        time.sleep(0.02)
-    return value
-
-
 def task(db: psycopg.Connection, task_id: int) -> dict[str, Any]:
     """Return the row of a task, read as the installer, who may act as the owner."""
     return _row(db, "select * from forebay.tasks where task_id = %s", task_id)
@@ -109,7 +110,7 @@ def attempts(db: psycopg.Connection, task_id: int) -> list[dict[str, Any]]:
     return _rows(db, query, task_id)
 
 
-def ended(db: psycopg.Connection, task_id: int, seconds: float = 10) -> dict[str, Any]:
+def ended(db: psycopg.Connection, task_id: int, seconds: float = PATIENCE) -> dict[str, Any]:
     """Wait until the task has ended, and return its row."""
     return until(lambda: (row := task(db, task_id))["finished_at"] and row, seconds)
 

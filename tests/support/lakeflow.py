@@ -27,7 +27,8 @@ from forebay.renewal import LeaseKeeper
 from forebay.rows import ClaimedAttempt, RunToCancel
 from forebay_lab.workspace import Workspace
 from forebay_lab.workspace.jobs import Job, JobRun, Jobs
-from support.daemon import attempts, until
+from support.daemon import attempts
+from support.waiting import PATIENCE, until
 
 Db = psycopg.Connection
 MakeClient = Callable[..., WorkspaceClient]
@@ -243,7 +244,7 @@ def by_token(jobs: Jobs) -> dict[str, list[int]]:
     return found
 
 
-def run_of(db: Db, task_id: int, seconds: float = 10) -> str:
+def run_of(db: Db, task_id: int, seconds: float = PATIENCE) -> str:
     """Wait until the task's latest attempt has a run, and return it."""
 
     def run_id() -> Any:

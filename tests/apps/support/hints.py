@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import httpx
+
+from support.waiting import PATIENCE, until
 
 
 class Hints:
@@ -19,9 +20,11 @@ class Hints:
     def __init__(self) -> None:
         self.heard: list[dict[str, Any]] = []
 
-    def until(self, is_so: Callable[[list[dict[str, Any]]], bool], seconds: float = 10) -> None:
+    def until(
+        self, is_so: Callable[[list[dict[str, Any]]], bool], seconds: float = PATIENCE
+    ) -> None:
         """Wait until what was heard is enough; fail after a while."""
-        wait_until(lambda: is_so(self.heard), seconds)
+        until(lambda: is_so(self.heard), seconds)
 
 
 @contextmanager
@@ -49,11 +52,3 @@ def listening_to(client: httpx.Client) -> Iterator[Hints]:
             with suppress(OSError):  # the app ended the stream
                 line.shutdown(socket.SHUT_RDWR)
             reader.join()
-
-
-def wait_until(is_so: Callable[[], bool], seconds: float = 10) -> None:
-    """Wait until it is so; fail after a while."""
-    give_up_at = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < give_up_at, "it did not come to be so in time"
-        time.sleep(0.01)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from apps.support.hints import wait_until
+from support.waiting import until
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def serving(
             text=True,
         )
         try:
-            wait_until(lambda: "startup complete" in said(home) or process.poll() is not None, 60)
+            until(lambda: "startup complete" in said(home) or process.poll() is not None, 60)
             assert process.poll() is None, said(home)
             (at,) = [line for line in lines(home) if line["event"] == "serving"]
             yield process, f"http://127.0.0.1:{at['port']}"
