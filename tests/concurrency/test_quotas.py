@@ -570,7 +570,8 @@ def test_claims_of_agents_that_do_not_ask_share_the_quota(
     quota(stage, limit)
     for agent in ("a", "b"):
         stage.agent(agent, quotas=["q"])
-        stage.enqueue(agent, CROWD, estimated_tokens=100)
+    for agent in ("a", "b") * CROWD:
+        stage.enqueue(agent, estimated_tokens=100)
     started = []
     while claims := claimed(stage.at_once([dequeue(2)] * CROWD)):
         started += claims
