@@ -25,6 +25,7 @@ from support.waiting import PATIENCE, until
 
 FAKE_AGENTS = Path(__file__).parent / "fake_agents"
 QUICK = Pace(poll_first=0.1, poll_longest=0.3, sweep=0.3, observe=0.3, stop_grace=2)
+STOP_SECONDS = 15  # less than a statement may take: what a daemon waits for is to be cancelled
 
 
 @contextmanager
@@ -49,7 +50,7 @@ def running(
 
 def stop(daemon: Daemon, work: Future[None]) -> None:
     """End the daemon as a process does that was signalled: it is asked until it has ended."""
-    give_up_at = time.monotonic() + PATIENCE
+    give_up_at = time.monotonic() + STOP_SECONDS
     daemon.stop()
     while not wait([work], 0.1).done:
         assert time.monotonic() < give_up_at, "the daemon did not end in time"

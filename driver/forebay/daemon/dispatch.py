@@ -58,7 +58,7 @@ class Dispatch:
         self._caller.call_cancellably(
             calls.dequeue, worker=self._caller.worker, agents=self._agents, launchers=[]
         )
-        self._caller.call(agent_calls.complete_many, attempt_ids=[], results=[])
+        self._caller.call_cancellably(agent_calls.complete_many, attempt_ids=[], results=[])
 
     def claim(self) -> int:
         """Claim as many attempts as the launcher has slots for; return how many.
