@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -122,6 +123,16 @@ def test_what_traces_may_still_change(cli: Cli, db: psycopg.Connection, spent: l
     for _ in range(7):
         upkeep.record_traces(db, attempt_id=attempt["attempt_id"], calls=[])
     assert "nothing will change" in cli(*asked).out
+
+
+def test_a_summary_says_at_least_where_some_attempts_do_not_tell(
+    cli: Cli, spent: list[int]
+) -> None:
+    """A sum is no more than what is known of it; nothing is called provisional that is unknown."""
+    told = cli("cost", "summary", "--from", "2026-01-01", "--to", "2026-02-01").out
+    assert re.search(r"first tries +4: LLM 1\.66, compute at least 0\.0120", told)
+    failed = cli("cost", "summary", "--from", "2026-01-01", "--status", "failed").out
+    assert re.search(r"provisional +what runs, or is unknown", failed)
 
 
 def test_first_tries_and_retries(cli: Cli, spent: list[int]) -> None:

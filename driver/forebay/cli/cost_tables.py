@@ -91,19 +91,31 @@ def _tries(count: str, llm: str, compute: str) -> Callable[[CostSummary], str]:
     def told(row: CostSummary) -> str:
         if not getattr(row, count):
             return "none"
-        amounts = f"LLM {_usd(getattr(row, llm))}, compute {_usd(getattr(row, compute))}"
+        amounts = (
+            f"LLM {_part(row, llm, row.priced_attempts)},"
+            f" compute {_part(row, compute, row.costed_attempts)}"
+        )
         return f"{words.number(getattr(row, count))}: {amounts}"
 
     return told
 
 
+def _part(row: CostSummary, usd: str, known: int) -> str:
+    """Return a part of a sum, which is at least so much where some attempts do not tell theirs."""
+    amount = getattr(row, usd)
+    is_more = amount is not None and known < row.ended_attempts
+    return f"{'at least ' * is_more}{_usd(amount)}"
+
+
 def _provisional(row: CostSummary) -> str:
     if row.is_final:
         return "nothing will change"
-    told = (row.priced_attempts, row.costed_attempts, row.ended_attempts - row.provisional_attempts)
-    if set(told) == {row.ended_attempts} and not row.running_attempts:
+    if row.provisional_attempts:
+        return f"{_usd(row.provisional_usd)} of compute"
+    is_told = row.priced_attempts == row.costed_attempts == row.ended_attempts
+    if is_told and not row.running_attempts:
         return "what traces tell"
-    return f"{_usd(row.provisional_usd)} of compute"
+    return "what runs, or is unknown"
 
 
 def _cents(name: str) -> Callable[[Line], object]:
@@ -138,7 +150,7 @@ LINE: output.Columns = {
     "known of": _known("priced_attempts"),
     "compute usd": _amount("compute_usd"),
     "compute known of": _known("costed_attempts"),
-    "attempts that may change": "provisional_attempts",
+    "provisional attempts": "provisional_attempts",
     "input tokens": _number("input_tokens"),
     "output tokens": _number("output_tokens"),
     "cached tokens": _number("cached_tokens"),

@@ -35,8 +35,8 @@ def workspace_server(
     """Serve a simulated Databricks workspace to try things in, as the bundle leaves one.
 
     On loopback: a database of Lakebase (an embedded Postgres), a Volume (a folder), a SQL
-    warehouse, a serving endpoint, a job that really runs here, secrets, and the proxies before both
-    apps. It prints what to set in a shell.
+    warehouse, a serving endpoint, a job that really runs here, secrets, and the proxy before the
+    orchestrator. It prints what to set in a shell.
     """
     documents.require("workspace", "The workspace server")
     from forebay_lab.workspace.__main__ import serve
