@@ -207,6 +207,21 @@ def test_each_role_that_is_taken_away_is_one_line(
     assert "bootstrap" in found[0].said
 
 
+@pytest.mark.parametrize("setting", ["FOREBAY_BILLING_TAG", "FOREBAY_BILLING_PRICE"])
+@pytest.mark.parametrize("part", ["orchestrator", "person"])
+def test_what_no_bill_can_be_read_with_is_one_line(
+    here: Deployed,
+    orchestrator: App,
+    look: Callable[..., list[Finding]],
+    part: Part,
+    setting: str,
+) -> None:
+    """The bill would be refused each time that somebody asks for it."""
+    (finding,) = look(part, FOREBAY_WAREHOUSE_ID=WAREHOUSE, **{setting: "nonsense"})
+    assert (finding.check, finding.state) == ("bill", "missing")
+    assert finding.said.startswith(f"{setting} is 'nonsense': set it to")
+
+
 def broken_run_as(here: Deployed) -> None:
     here.job.settings["run_as"] = {"user_name": "ada@example.com"}
 

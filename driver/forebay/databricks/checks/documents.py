@@ -9,10 +9,11 @@ from databricks.sdk.errors import NotFound
 
 from forebay import storage
 from forebay.databricks import acls
-from forebay.databricks.bill_settings import WAREHOUSE
+from forebay.databricks.bill_settings import WAREHOUSE, BillSettings
 from forebay.databricks.findings import Case, Finding, missing, off, ok, refused, told
 from forebay.databricks.principals import Part
 from forebay.databricks.statements import StatementFailed, query
+from forebay.errors import SettingError
 
 EXPERIMENT = "FOREBAY_MLFLOW_EXPERIMENT"
 MODELS = {
@@ -69,6 +70,7 @@ def warehouse(case: Case) -> Iterator[Finding]:
     if case.part in ("orchestrator", "person"):
         for table in acls.BILLING:
             yield _readable(case, warehouse_id, table)
+        yield from _misread(case.settings)
 
 
 def endpoints(case: Case) -> Iterator[Finding]:
@@ -138,6 +140,14 @@ def _probed(root: str, settings: Mapping[str, str]) -> Finding:
     if read != content:
         return missing(check, f"the probe {name} came back as other bytes")
     return ok(check, "a probe was written, read and removed")
+
+
+def _misread(settings: Mapping[str, str]) -> Iterator[Finding]:
+    """Say what no bill can be read with."""
+    try:
+        BillSettings.read(settings)
+    except SettingError as error:
+        yield missing("bill", str(error))
 
 
 def _readable(case: Case, warehouse_id: str, table: str) -> Finding:
