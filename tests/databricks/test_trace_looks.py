@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,14 +16,14 @@ import pytest
 
 from databricks.support_traces import MODEL, Seen, call, empty_mlflow, seen, told, traced
 from forebay.calls import agent as report
-from forebay.calls import operator, viewer
+from forebay.calls import operator, upkeep, viewer
 from forebay.logs import FIELDS
 from forebay.rows import AttemptToTrace, ClaimedAttempt
 from forebay.traces import harvest, mlflow_store
 from forebay.traces.harvest import FoundTrace, Traced, refresh_traces
 from forebay.traces.mlflow_settings import LAUNCH_KEY
+from forebay.traces.spans import COST, OWN_COST, USAGE, SpanSeen, calls_of
 from forebay.traces.spans import MODEL as MODEL_NAME
-from forebay.traces.spans import USAGE, SpanSeen
 from support.clock import Clock
 
 __all__ = ["empty_mlflow", "seen"]
@@ -93,8 +94,105 @@ def test_co4_what_comes_later_corrects(
         Decimal("0.00002"),
         True,
     )
-    (spent,) = bare.db.execute("select sum(usd) from forebay.spend_entries").fetchall()
-    assert spent == (Decimal("0.00002"),)
+    assert spent(bare) == Decimal("0.00002")
+
+
+KNOWN = (
+    "used_input_tokens",
+    "used_output_tokens",
+    "used_cached_tokens",
+    "is_usage_known",
+    "cost_usd",
+    "is_cost_known",
+)
+CALLED = (
+    "model",
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "pages",
+    "cost_usd",
+    "list_usd",
+    "usd",
+    "started_at",
+    "latency_ms",
+)
+USED: dict[str, Any] = {"input_tokens": 1000, "output_tokens": 100}
+CACHED = {"cache_read_input_tokens": 900}
+
+
+def spent(bare: Seen) -> Decimal:
+    """Return what all attempts were found to spend."""
+    ((usd,),) = bare.db.execute("select coalesce(sum(usd), 0) from forebay.spend_entries").fetchall()
+    return Decimal(usd)
+
+
+def looked(bare: Seen, *looks: list[SpanSeen]) -> tuple[list[Any], list[Any], Decimal]:
+    """Return what is known of a new attempt once its trace was looked at, at last as a whole.
+
+    That is the attempt as it is shown, its calls, and what it was found to spend.
+    """
+    before, work = spent(bare), bare.claim()
+    bare.complete(work)
+    for number, spans in enumerate(looks, 1):
+        upkeep.record_traces(
+            bare.db,
+            attempt_id=work.attempt_id,
+            calls=calls_of(f"tr-{work.attempt_id}", spans),
+            traces=1,
+            is_whole=number == len(looks),
+        )
+    shown, calls = bare.attempt(work), bare.calls(work)
+    told_by = [(one["call_id"].split("/")[1], *(one[name] for name in CALLED)) for one in calls]
+    return [shown[name] for name in KNOWN], sorted(told_by, key=str), spent(bare) - before
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        pytest.param({COST: {"total_cost": 10.0}}, id="its list cost"),
+        pytest.param({OWN_COST: "10"}, id="its cost"),
+        pytest.param({MODEL_NAME: MODEL, USAGE: USED | CACHED}, id="its cached tokens"),
+    ],
+)
+@pytest.mark.parametrize("looks", [2, 3])
+def test_co4_a_look_keeps_nothing_of_an_earlier_one(
+    looks: int, details: dict[str, Any], bare: Seen
+) -> None:
+    """What a sum told that was seen alone is not told of the rest that it is in the end."""
+    alone = SpanSeen("r", None, "AGENT", {USAGE: USED} | details, "agent", 1, 9)
+    both = [alone, span("c", "r", (600, 60))]
+    assert looked(bare, *[[alone], both, both][:looks]) == looked(bare, both)
+
+
+def drawn(chance: random.Random) -> list[SpanSeen]:
+    """Draw a trace of a few spans, each of which tells something or nothing."""
+    spans = []
+    for number in range(chance.randint(2, 6)):
+        tokens = chance.choice([10, 20, 50, 100, 300])
+        told = {"input_tokens": tokens, "output_tokens": tokens // 10}
+        cached = {"cache_read_input_tokens": tokens // 2}
+        attributes = {
+            USAGE: chance.choice([None, told, told, told | cached]),
+            COST: chance.choice([None, None, {"total_cost": 1.5}]),
+            OWN_COST: chance.choice([None, None, "2"]),
+            MODEL_NAME: chance.choice([None, MODEL]),
+        }
+        parent = f"s{chance.randrange(number)}" if number else None
+        kind = chance.choice(["AGENT", "CHAT_MODEL", "CHAIN"])
+        said = {name: value for name, value in attributes.items() if value is not None}
+        spans.append(SpanSeen(f"s{number}", parent, kind, said, "", 1, 2))
+    return spans
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_co4_looks_in_part_leave_what_one_whole_look_tells(seed: int, bare: Seen) -> None:
+    """Whatever was there of a trace before, in whatever order it came."""
+    chance = random.Random(seed)
+    for _ in range(30):
+        spans = drawn(chance)
+        parts = [[one for one in spans if chance.random() < 0.6] for _ in range(2)]
+        assert looked(bare, *parts, spans) == looked(bare, spans), (parts, spans)
 
 
 def test_a_trace_in_part_replaces_no_whole_report(bare: Seen) -> None:

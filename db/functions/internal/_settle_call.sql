@@ -12,9 +12,9 @@ as $function$
 -- Leave to the quotas what a call's report adds to what they were charged for it; p_old is null for a new call.
 --
 -- A granted call is found by its id, or as the oldest that was granted without one. Its first report says that it is over;
--- a number of tokens that stays unknown keeps its grant until it is known. A call that nobody asked for counts when it was
--- made, against the quotas that the agent draws on now. Traces count only where neither the agent's asking nor its own
--- reports tell of its calls.
+-- a number of tokens that stays unknown keeps its grant until it is known, and is taken back where it is known no more. A
+-- call that nobody asked for counts when it was made, against the quotas that the agent draws on now. Traces count only
+-- where neither the agent's asking nor its own reports tell of its calls.
 --
 -- Writes  forebay.quota_settlements, forebay.attempt_calls
 declare
@@ -45,8 +45,12 @@ begin
     v_quotas := coalesce(v_grant.quotas, (forebay._get_agent(p_attempt.agent)).quotas);
     v_call.called_at := coalesce(v_grant.granted_at, forebay._called_at(p_new, p_attempt.started_at));
     v_call.requests := (v_grant.call_no is null and p_old.call_id is null)::integer;
-    v_call.input_tokens := coalesce(p_new.input_tokens - coalesce(p_old.input_tokens, v_grant.input_tokens, 0), 0);
-    v_call.output_tokens := coalesce(p_new.output_tokens - coalesce(p_old.output_tokens, v_grant.output_tokens, 0), 0);
+    v_call.input_tokens := coalesce(
+        p_new.input_tokens - coalesce(p_old.input_tokens, v_grant.input_tokens, 0), -p_old.input_tokens, 0
+    );
+    v_call.output_tokens := coalesce(
+        p_new.output_tokens - coalesce(p_old.output_tokens, v_grant.output_tokens, 0), -p_old.output_tokens, 0
+    );
 
     insert into forebay.quota_settlements (quota, called_at, requests, input_tokens, output_tokens)
     select q.quota, v_call.called_at, v_call.requests, v_call.input_tokens, v_call.output_tokens

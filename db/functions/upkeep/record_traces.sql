@@ -13,7 +13,7 @@ as $function$
 -- Record what a look for an attempt's traces found, and say whether it goes on: found, partial, awaited or missing.
 --
 -- p_calls are calls as report_usage takes them; their source is trace. They are all that the traces named in them (trace_id)
--- tell of: what a later look sees corrects what was seen before, and what it does not see any more is dropped. p_traces
+-- tell of: what a later look sees replaces what was seen before, and what it does not see any more is dropped. p_traces
 -- says how many traces there were, p_is_whole that all of them had ended and were read to their end: else the usage
 -- that they tell is not known as a whole. Traces are found when they also tell of as many calls as the attempt itself, and of
 -- one at least: a trace may be stored without what is in it. Else there are more looks, with longer and longer waits, and at

@@ -1,6 +1,6 @@
 -- record_traces: a trace's calls are those of the last look, found when none is missing, given up in the end.
 begin;
-select plan(28);
+select plan(32);
 select stop_clock();
 set local role forebay_owner;
 select given($$
@@ -109,6 +109,35 @@ select results_eq(
 select results_eq(
     $$ select source, basis, usd from forebay.cost_sources() where part = 'llm' and basis in ('list_price', 'price') $$,
     $$ values ('trace', 'list_price', 0.5), ('trace', 'price', 0.000105) $$, 'and by whose price a figure is'
+);
+-- What a look leaves out, of an agent that has quotas and tells nothing itself.
+select given($$
+    select forebay.register_quota('q', '[
+        {"unit": "requests", "per": "minute", "amount": 100}, {"unit": "input_tokens", "per": "minute", "amount": 1000},
+        {"unit": "output_tokens", "per": "minute", "amount": 1000}
+    ]');
+    select forebay.register_agent('b', p_quotas => '{q}');
+    select forebay.enqueue('b', '{}');
+    select forebay.dequeue('w', '{b}');
+    select forebay.record_traces(107, '[{"call_id": "root", "trace_id": "u", "model": "m", "input_tokens": 90,
+        "output_tokens": 9, "cached_tokens": 80, "cost_usd": 7}]', 1);
+    select forebay.record_traces(107, '[{"call_id": "root", "trace_id": "u", "output_tokens": 4}]', 1, true)
+$$);
+select results_eq(
+    $$ select model, input_tokens, output_tokens, cached_tokens, cost_usd, usd, counted_usd, is_partial
+    from forebay.attempt_usage where attempt_id = 107 $$,
+    $$ values (null::text, null::bigint, 4::bigint, null::bigint, null::numeric, null::numeric, null::numeric, false) $$,
+    'what a look leaves out of a call is not known any more'
+);
+select results_eq(
+    $$ select used_input_tokens, used_output_tokens, used_cached_tokens, is_usage_known, cost_usd, is_cost_known
+    from forebay.task_attempts where attempt_id = 107 $$,
+    $$ values (0::bigint, 4::bigint, 0::bigint, false, null::numeric, false) $$, 'nor of its attempt'
+);
+select is((select sum(usd) from forebay.spend_entries), 0.500105, 'and what was spent for it is taken back');
+select results_eq(
+    $$ select s.unit, s.used from forebay.quota_status('{q}') as s order by s.unit $$,
+    $$ values ('input_tokens', 0::numeric), ('output_tokens', 4), ('requests', 1) $$, 'also by the quotas'
 );
 set local role forebay_upkeep;
 select throws_ok($$ select forebay.record_traces(101, '{}') $$, '22023', null, 'p_calls is an array');
