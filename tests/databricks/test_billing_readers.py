@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from databricks.support_billing import DAY, HOUR, LONG_AGO, OURS, WAREHOUSE, Books, books
-from forebay.calls import viewer
+from forebay.calls import upkeep, viewer
 from forebay.databricks import billing
 from forebay.databricks.bill import Bill
 from forebay.databricks.bill_settings import BillSettings
@@ -130,7 +130,7 @@ def test_apps_are_known_by_their_names(books: Books) -> None:
     books.rows.use(2, at, product="APPS", app_name="intake")
     books.rows.use(4, at, product="APPS", app_name="orchestrator", tags=OURS)
     books.rows.use(8, at, product="APPS", app_name="orchestrator-prod")
-    books.rows.use(16, at, product="SQL", warehouse_id="other")
+    books.rows.use(16, at, product="SQL", warehouse_id="other", app_name="")
     books.clock.advance(21 * DAY)
     books.read()
     assert books.shared() == {"APPS": 2}
@@ -142,6 +142,32 @@ def test_apps_are_known_by_their_names(books: Books) -> None:
     books.read()
     assert books.shared() == {"APPS": 3}
     assert books.read().records == 0
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"apps": tuple(f"forebay-orchestrator-{number:03}" for number in range(60))},
+        {"tag": ("k" * 600, "v" * 600)},
+    ],
+    ids=["apps", "tag"],
+)
+def test_settings_may_be_long(more: dict[str, Any], books: Books) -> None:
+    """What was read with them is not read again, and with others it is."""
+    task_id, run_id = books.run()
+    books.rows.use(2, books.clock.now(), run_id=run_id)
+    books.clock.advance(20 * DAY)
+    books.bill = replace(books.bill, **more)
+    books.read()
+    assert books.cost(task_id) == (1, True)
+    others = replace(books.bill, **{name: (*value[:-1], "x") for name, value in more.items()})
+    same, anew = (
+        upkeep.begin_bill(books.upkeep, settings=bill.settings).day for bill in (books.bill, others)
+    )
+    assert same is not None
+    assert anew is not None
+    assert anew < same
+    assert books.bill.settings.endswith(f"workspace {WORKSPACE_ID}")
 
 
 def test_without_a_tag_runs_alone_are_read(books: Books) -> None:

@@ -123,8 +123,8 @@ CACHED = {"cache_read_input_tokens": 900}
 
 def spent(bare: Seen) -> Decimal:
     """Return what all attempts were found to spend."""
-    ((usd,),) = bare.db.execute("select coalesce(sum(usd), 0) from forebay.spend_entries").fetchall()
-    return Decimal(usd)
+    (spent,) = bare.db.execute("select sum(usd) from forebay.spend_entries").fetchall()
+    return spent[0] or Decimal(0)
 
 
 def looked(bare: Seen, *looks: list[SpanSeen]) -> tuple[list[Any], list[Any], Decimal]:

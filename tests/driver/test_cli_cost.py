@@ -346,6 +346,8 @@ def test_shared_costs_are_apart(cli: Cli, spent: list[int], db: psycopg.Connecti
         (("month", "9999-12"), 2, "2026-11"),
         (("month", "2０26-11"), 2, "2026-11"),
         (("by", "agent", "--last", "7"), 2, "without a unit"),
+        (("by", "agent", "--last", "36501d"), 2, "36501d is longer than 36500d"),
+        (("summary", "--last", "999999999d"), 2, "999999999d is longer than 36500d"),
         (("summary", "--last", "7d", "--from", "2026-01-01"), 2, "give one"),
         (("by", "agent", "--agent", "nobody"), 1, "nobody"),
         (("refresh",), 1, "FOREBAY_WAREHOUSE_ID"),

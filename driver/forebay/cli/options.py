@@ -19,6 +19,7 @@ PRIORITY = "urgent|normal|bulk|NUMBER"
 HIGHER_FIRST = "Higher goes first: urgent is 10, normal 0, bulk -10."
 MAX_ID = (1 << 63) - 1
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+LONGEST = timedelta(days=36_500)  # so that what is so long ago has a date
 
 
 def parse_priority(text: str) -> int:
@@ -49,7 +50,10 @@ def parse_duration(text: str) -> timedelta:
     if not found[2] and float(found[1]):
         units = ", ".join(f"{found[1]}{unit}" for unit in UNITS)
         raise typer.BadParameter(f"{text!r} is a duration without a unit: say one of {units}.")
-    return timedelta(**{UNITS[found[2] or "s"]: float(found[1])})
+    duration = timedelta(**{UNITS[found[2] or "s"]: float(found[1])})
+    if duration > LONGEST:
+        raise typer.BadParameter(f"{text.strip()} is longer than {LONGEST.days}d.")
+    return duration
 
 
 @dataclass(frozen=True, slots=True)

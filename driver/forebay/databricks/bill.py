@@ -11,6 +11,7 @@ Quantities and prices come as decimal strings and are multiplied here: SQL would
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,9 @@ from forebay.logs import first_line
 EXACT = Context(prec=200, traps=[Inexact])
 RUN_ID = re.compile("[0-9]{1,40}")
 """What a workspace calls a run; an attempt's own word for it may be anything."""
+
+MOST_SHARED = 800
+"""Characters of what is read of what is shared; of all settings the database takes 1,000."""
 
 TOTAL = "CASE WHEN COUNT({0}) = COUNT(*) THEN SUM({0}) END"
 """A sum that is unknown where a part of it is."""
@@ -97,7 +101,10 @@ WITH wanted AS (
         AND (u.billing_origin_product <> 'JOBS' OR u.usage_metadata.job_run_id IS NULL)
         AND (
             u.custom_tags[:tag_key] = :tag_value OR u.usage_metadata.warehouse_id = :warehouse_id
-            OR array_contains(split(:apps, ','), u.usage_metadata.app_name)
+            OR (
+                u.usage_metadata.app_name <> ''
+                AND array_contains(split(:apps, ','), u.usage_metadata.app_name)
+            )
         )
     GROUP BY
         w.day, u.billing_origin_product, u.cloud, u.sku_name, u.usage_unit, u.usage_start_time
@@ -168,8 +175,13 @@ class Bill:
 
     @property
     def settings(self) -> str:
-        """Say what is read and how: read in another way, it tells something else."""
+        """Say what is read and how: read in another way, it tells something else.
+
+        What would be longer than the database takes is told by its hash.
+        """
         shared = ", ".join(["=".join(self.tag), *self.apps]) if self.tag else "runs alone"
+        if len(shared) > MOST_SHARED:
+            shared = f"sha256 {hashlib.sha256(shared.encode()).hexdigest()}"
         return f"{self.price}, {shared}, workspace {self.workspace_id}"
 
     @property
