@@ -14,11 +14,12 @@ import pytest
 from apps.conftest import ClientOf
 from apps.support.serving import Served
 from apps.support.uploads import a_pdf, put, stored, uploaded
-from forebay.calls import operator, upkeep
+from forebay.calls import operator
 from forebay.pool import Database
 from forebay_apps.intake.cleaning import Cleaner
 from forebay_apps.intake.settings import IntakeSettings
 from forebay_apps.web.database import Connections
+from support.copies import become_a_branch, become_a_copy
 
 CLOSED = "This database is a copy that nobody has opened: it neither takes nor removes files."
 
@@ -36,24 +37,6 @@ def cleaner(intake: Served, role_dsn: Callable[..., str]) -> Iterator[Cleaner]:
     connections = Connections(Database(role_dsn("all"), application_name="test"))
     yield Cleaner(connections, settings, timedelta(hours=1))
     connections.close()
-
-
-def become_a_copy(superuser: psycopg.Connection) -> None:
-    """Have the database know that it is not where it was installed."""
-    superuser.execute("update forebay.installation set home = '1'")
-
-
-def become_a_branch(superuser: psycopg.Connection) -> str:
-    """Have the database be a closed branch, and return its installation's id."""
-    upkeep.prepare_branch(superuser, name="fix")
-    become_a_copy(superuser)
-    superuser.execute("set role forebay_owner")
-    state = upkeep.begin_branch(superuser, name="fix")
-    while not upkeep.mask_data(superuser).is_complete:
-        pass
-    upkeep.finish_branch(superuser)
-    superuser.execute("reset role")
-    return str(state.installation_id)
 
 
 def left(intake: Served, folder: str) -> list[str]:

@@ -16,6 +16,7 @@ from forebay.calls import operator, reader
 from forebay.cli.database import person
 from forebay_agents.models import estimate_tokens
 from support.cli import Cli
+from support.copies import become_a_branch, become_a_copy
 
 PDF = b"%PDF-1.4\nnot much of one\n"
 NAMES = ("..\\up.pdf", "請求書 nº 1 'x' %s.pdf", "a\nb.pdf", "x" * 250 + ".pdf", "-rf.pdf")
@@ -201,6 +202,44 @@ def test_a_file_that_will_fail_is_taken_and_told(
         f"{tmp_path}/cut.pdf is in line, but its task will fail: The PDF is broken"
     )
     assert "needs a password" in locked
+
+
+@pytest.mark.parametrize("become", [become_a_copy, become_a_branch])
+def test_a_copy_that_nobody_opened_stores_nothing(
+    cli: Cli,
+    conn: psycopg.Connection,
+    superuser: psycopg.Connection,
+    storage: Path,
+    tmp_path: Path,
+    become: Callable[[psycopg.Connection], object],
+) -> None:
+    """Its storage is that of what it was copied from, and nobody would do the work."""
+    become(superuser)
+    answer = cli("submit", pdf(tmp_path / "a.pdf"))
+    assert (answer.code, answer.out, answer.err.count("\n")) == (1, "", 1)
+    assert "is a copy that nobody has opened: it neither takes nor removes files" in answer.err
+    assert "forebay.open_installation(" in answer.err
+    assert not storage.exists()
+    assert cli("tasks", "--json").json == []
+
+
+def test_an_open_branch_stores_apart(
+    cli: Cli,
+    conn: psycopg.Connection,
+    superuser: psycopg.Connection,
+    storage: Path,
+    tmp_path: Path,
+) -> None:
+    """Its files are in the folder that its intake has, and nothing stays of how that was asked."""
+    branch = become_a_branch(superuser)
+    operator.open_installation(superuser)
+    answer = cli("submit", pdf(tmp_path / "a.pdf"), "--json")
+    assert answer.code == 0, answer.err
+    (file,) = (storage / "uploads" / branch).iterdir()
+    (task,) = answer.json["tasks"]
+    payload = reader.task_result(conn, task_id=task["task_id"]).payload
+    assert payload["document"] == file.relative_to(storage).as_posix()
+    assert superuser.execute("select count(*) from forebay.uploads").fetchone() == (0,)
 
 
 def test_a_full_disk_is_a_sentence(

@@ -203,7 +203,7 @@ def _process(
     ]
     if not accepted:
         return outcomes
-    with documents.stored(looking.look(accepted)) as copies:
+    with documents.stored(conn, looking.look(accepted)) as copies:
         priorities = [files[path] for path in accepted]
         batch_id, task_ids = enqueue(conn, copies, agent, priorities, name="demo")
     output.note(f"Submitted {len(copies)} documents as batch {batch_id}, read {AT_ONCE} at a time")

@@ -8,12 +8,15 @@ import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from forebay.cli.database import person
 from forebay.cli.errors import Refused
 
 if TYPE_CHECKING:
+    import psycopg
+
     from forebay.looking import Look
     from forebay.storage import Storage
 
@@ -96,13 +99,17 @@ def require(extra: str, what: str) -> None:
 
 
 @contextmanager
-def stored(looks: Iterable[Look]) -> Iterator[list[Stored]]:
-    """Copy the files into the storage; an error inside the block removes the copies."""
+def stored(conn: psycopg.Connection[Any], looks: Iterable[Look]) -> Iterator[list[Stored]]:
+    """Copy the files into the storage; an error inside the block removes the copies.
+
+    Raises InstallationClosedError before anything is stored.
+    """
+    folder = _folder(conn)
     copies: list[Stored] = []
     keep = storage()
     try:
         for each in looks:
-            name, document = display_name(each.path.name), f"{uuid.uuid4()}.pdf"
+            name, document = display_name(each.path.name), str(folder / f"{uuid.uuid4()}.pdf")
             copies.append(Stored(name, document, each.estimated_tokens))
             with _named(each.path):
                 keep.write(document, _chunks(each.path))
@@ -111,6 +118,19 @@ def stored(looks: Iterable[Look]) -> Iterator[list[Stored]]:
         for copy in copies:
             keep.delete(copy.document)
         raise
+
+
+def _folder(conn: psycopg.Connection[Any]) -> PurePosixPath:
+    """Return where copies go below the root: at its top, but those of a branch into its own folder.
+
+    Where an upload would go tells it, and that there is none in a copy that nobody has opened.
+    """
+    from forebay.calls import submitter
+
+    with conn.transaction(force_rollback=True):
+        named = submitter.open_upload(conn, upload_id=uuid.uuid4(), name="a file", actor=person())
+    folder = PurePosixPath(named).parent
+    return folder if len(folder.parts) > 1 else PurePosixPath()
 
 
 @contextmanager

@@ -69,7 +69,7 @@ def submit(
     if not taken:
         raise Refused("No file is left to submit: nothing is in line.")
     looks = list(look(taken))
-    with connect(where) as conn, documents.stored(looks) as copies:
+    with connect(where) as conn, documents.stored(conn, looks) as copies:
         batch_id, task_ids = enqueue(
             conn,
             copies,
