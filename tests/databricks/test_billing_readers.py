@@ -70,6 +70,21 @@ def test_the_sentence_says_nothing_of_the_client(books: Books, workspace: Worksp
     assert str(caught.value) == "The bill cannot be read: No."
 
 
+@pytest.mark.parametrize("page", ["<html>Please log in</html>", "[]", '"hi"', "{}", "7"])
+def test_an_answer_that_is_none_of_the_api_is_a_sentence(
+    page: str, books: Books, workspace: Workspace
+) -> None:
+    """A gateway may answer with what looks well; nothing counts as read then."""
+    books.run()
+    workspace.faults.add(Fault("status", r"POST /api/2.0/sql/statements$", 200, page=page))
+    with pytest.raises(
+        BillError, match=r"^The bill cannot be read: The (answer|warehouse) "
+    ) as said:
+        books.read()
+    assert "Expecting" not in str(said.value)
+    assert viewer.metrics(books.db).compute_as_of is None
+
+
 @pytest.mark.parametrize(
     ("environment", "said"),
     [

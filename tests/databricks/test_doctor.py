@@ -638,6 +638,44 @@ def test_a_list_that_is_odd_ends_nothing(
     assert all(finding.state in ("missing", "unknown") for finding in found)
 
 
+@pytest.mark.parametrize("page", ["[]", "{}", "<html>Please log in</html>"])
+def test_what_is_no_list_says_nothing_of_rights(
+    here: Deployed, lacking: Callable[..., list[Finding]], page: str
+) -> None:
+    """A gateway may answer with what looks well: nobody is sent to mend what is there."""
+    on = "GET .*/api/2.0/permissions/"
+    here.workspace.faults.add(Fault("status", on, 200, page=page, times=None))
+    found = lacking()
+    assert found
+    assert {finding.state for finding in found} == {"unknown"}
+
+
+def test_a_job_of_which_a_page_is_told_is_unknown(
+    here: Deployed, lacking: Callable[..., list[Finding]]
+) -> None:
+    """The line says so in words, not in those of a parser."""
+    page = "<html>Please log in</html>"
+    here.workspace.faults.add(Fault("status", "GET .*/jobs/get", 200, page=page, times=None))
+    (finding,) = lacking()
+    assert (finding.check, finding.state) == ("job 7", "unknown")
+    assert "The answer is none of the API's" in finding.said
+
+
+@pytest.mark.parametrize("part", ["orchestrator", "person"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("FOREBAY_BILLING_TAG", "project=forebay"), ("FOREBAY_BILLING_PRICE", "effective_list")],
+)
+def test_settings_with_which_no_bill_is_read_are_a_line(
+    orchestrator: App, look: Callable[..., list[Finding]], part: Part, name: str, said: str
+) -> None:
+    """Else it is found once costs are missing."""
+    (finding,) = look(part, **{name: "cheap", "FOREBAY_WAREHOUSE_ID": WAREHOUSE})
+    assert (finding.check, finding.state) == ("bill", "missing")
+    assert name in finding.said
+    assert said in finding.said
+
+
 def test_a_group_with_hyphens_is_no_application_id(
     here: Deployed, lacking: Callable[..., list[Finding]]
 ) -> None:

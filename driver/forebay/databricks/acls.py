@@ -122,14 +122,17 @@ def _privileges(case: Case, need: Need) -> Listed:
 
 
 def _listed(case: Case, need: Need) -> Listed:
-    """Return who has which level on an object. Raises the SDK's errors."""
+    """Return who has which level on an object. Raises the SDK's errors.
+
+    Raises KeyError without a list, which secrets alone lack where nobody has a level.
+    """
     if need.kind == "secrets":
         answer = _get(case, "/api/2.0/secrets/acls/list", scope=need.thing)
         return [(one["principal"], one["permission"]) for one in answer.get("items") or []]
     answer = _get(case, f"/api/2.0/permissions/{need.kind}/{need.thing}")
     return [
         (_name(entry), one["permission_level"])
-        for entry in answer.get("access_control_list") or []
+        for entry in answer["access_control_list"] or []
         for one in entry.get("all_permissions") or []
     ]
 
@@ -146,4 +149,6 @@ def _is_group(name: str) -> bool:
 
 def _get(case: Case, path: str, **query: str) -> dict[str, Any]:
     answer = case.client.api_client.do("GET", path, query=query)
-    return dict(answer) if isinstance(answer, dict) else {}
+    if not isinstance(answer, dict):
+        raise TypeError(f"{path} is answered by no object")
+    return dict(answer)

@@ -20,8 +20,8 @@ from datetime import UTC, date, datetime
 from decimal import Context, Decimal, Inexact
 
 from databricks.sdk import WorkspaceClient
-from databricks.sdk.errors.base import DatabricksError
 
+from forebay.databricks.answers import FAILURES
 from forebay.databricks.bill_settings import BillSettings, Price
 from forebay.databricks.client import id_of, workspace_client
 from forebay.databricks.login import words
@@ -255,7 +255,7 @@ def _said_as_one() -> Iterator[None]:
         yield
     except StatementFailed as error:
         raise BillError(f"The bill cannot be read: {first_line(error)}") from error
-    except (DatabricksError, TimeoutError, ValueError) as error:
+    except FAILURES as error:
         said = words(error) or type(error).__name__
         raise BillError(f"The bill cannot be read: {said}.") from error
 

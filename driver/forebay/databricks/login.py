@@ -7,6 +7,7 @@ also when the workspace takes it no more.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -24,6 +25,9 @@ from forebay.databricks.logins import Logins
 SERVICE_PRINCIPAL = "oauth-m2m"
 LASTING = ("pat", "basic")
 """Ways to log in whose credentials do not end by themselves."""
+
+UNREADABLE = (requests.JSONDecodeError, json.JSONDecodeError, TypeError, AttributeError)
+"""What the SDK raises over an answer of another form than the API's, as a gateway's page is."""
 
 METADATA = "/.well-known/oauth-authorization-server"
 WRONG = {
@@ -142,7 +146,12 @@ def told(error: OSError | ValueError) -> LoginError:
 
 
 def words(error: BaseException) -> str:
-    """Return an error's message on one line, without the client's settings that the SDK adds."""
+    """Return an error's message on one line, without the client's settings that the SDK adds.
+
+    What the SDK raises over an answer that it cannot read says nothing of that.
+    """
+    if isinstance(error, UNREADABLE):
+        return "The answer is none of the API's"
     return re.split(r"\.? (?:Config|Env): ", " ".join(str(error).split()))[0].rstrip(".")
 
 
