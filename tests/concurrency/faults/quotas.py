@@ -198,8 +198,8 @@ FAULTS = [
     Fault(
         "unknown use is none",
         f"{INTERNAL}/_settle_call.sql",
-        "coalesce(p_new.output_tokens - coalesce(p_old.output_tokens,",
-        "coalesce(coalesce(p_new.output_tokens, 0) - coalesce(p_old.output_tokens,",
+        "p_new.output_tokens - coalesce(p_old.output_tokens,",
+        "coalesce(p_new.output_tokens, 0) - coalesce(p_old.output_tokens,",
         quotas.test_a_call_is_over_with_its_report_even_when_its_use_is_unknown,
     ),
     Fault(
