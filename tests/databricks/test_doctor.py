@@ -661,21 +661,6 @@ def test_a_job_of_which_a_page_is_told_is_unknown(
     assert "The answer is none of the API's" in finding.said
 
 
-@pytest.mark.parametrize("part", ["orchestrator", "person"])
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [("FOREBAY_BILLING_TAG", "project=forebay"), ("FOREBAY_BILLING_PRICE", "effective_list")],
-)
-def test_settings_with_which_no_bill_is_read_are_a_line(
-    orchestrator: App, look: Callable[..., list[Finding]], part: Part, name: str, said: str
-) -> None:
-    """Else it is found once costs are missing."""
-    (finding,) = look(part, **{name: "cheap", "FOREBAY_WAREHOUSE_ID": WAREHOUSE})
-    assert (finding.check, finding.state) == ("bill", "missing")
-    assert name in finding.said
-    assert said in finding.said
-
-
 def test_a_group_with_hyphens_is_no_application_id(
     here: Deployed, lacking: Callable[..., list[Finding]]
 ) -> None:
