@@ -124,7 +124,8 @@ def test_a_page_with_an_error_is_read_by_ourselves(functions: AiFunctions) -> No
 
 def test_a_page_without_elements_is_read_by_ourselves(functions: AiFunctions) -> None:
     """The other page stays the warehouse's; a note names the page of which nothing came."""
-    element = {"type": "text", "content": "Seite 2", "bbox": [{"page_id": 1, "coord": [1, 2, 3, 4]}]}
+    place = {"page_id": 1, "coord": [1, 2, 3, 4]}
+    element = {"type": "text", "content": "Seite 2", "bbox": [place]}
     document = {"pages": [{"id": 0}, {"id": 1}], "elements": [element]}
     functions.said = json.dumps({"document": document, "metadata": {"version": "2.0"}})
     data = read()
