@@ -242,11 +242,28 @@ def test_a_tasks_compute_is_marked_where_an_attempt_of_it_is_not_costed(
     agent.complete(conn, attempt_id=second.attempt_id, result={})
     for number, claim in enumerate((first, second)):
         record = {"record_id": str(number), "attempt_id": claim.attempt_id, "usd": "2"}
+        record |= {"is_final": number == 0}
         upkeep.record_compute_usage(conn, rows=[record], source="cloud bill")
         page = visit(orchestrator, f"/tasks/{task}", "vic")
         said = page.locator("dl.facts div", has_text="compute cost").locator("dd")
-        expect(said).to_have_text(["$2.00 and what is not known", "$4.00"][number])
+        amount = ["$2.00 cloud bill and what is not known", "$4.00 cloud bill, provisional"][number]
+        expect(said).to_have_text(amount)
         page.context.close()
+
+
+def test_compute_is_no_cost_of_a_model(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """Other costs are beside that of machines, which models have no part in."""
+    conn = connect("all")
+    call = {"call_id": "1", "model": "m", "input_tokens": 1, "output_tokens": 1, "cost_usd": "0.5"}
+    _done(conn, [call])
+    page = visit(orchestrator, "/?by=agent", "vic")
+    expect(_costs(page, "Cost by agent").locator("th", has_text="compute")).to_have_count(1)
+    page.goto(f"{orchestrator.url}/?by=model")
+    costs = _costs(page, "Cost by model")
+    expect(costs.locator("tbody td")).to_have_text(["1", "1", "1", "0", "$0.5000", "all 1"])
+    expect(costs.locator("thead th").last).to_have_text("attempts that tell all of it")
 
 
 def test_an_axis_of_a_few_tasks_repeats_no_number(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
 import psycopg
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from apps.conftest import ClientOf, Serve, Visit
 from apps.support.browser import Complaints
@@ -14,7 +15,7 @@ from apps.support.busy import HOSTILE, OUTAGE, Busy
 from apps.support.screen import assert_fits, look, seen
 from apps.support.serving import Served
 from conftest import Connect
-from forebay.calls import agent, operator, submitter, viewer, worker
+from forebay.calls import agent, operator, submitter, upkeep, viewer, worker
 from support.waiting import until
 
 PAGES = {
@@ -417,3 +418,80 @@ def test_unknown_is_said_and_never_zero(
     assert row.get_by_text("none reported").count() == 2
     page.goto(f"{orchestrator.url}/?agent=silent")
     expect(page.locator("section", has=page.locator("#figure-llm")).last).to_contain_text("unknown")
+
+
+def _facts(page: Page, name: str) -> Locator:
+    return page.locator("dl.facts div", has=page.locator("dt", has_text=name)).locator("dd")
+
+
+def test_a_call_of_pages_says_how_many_and_whose_price_it_has(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """Pages stand in place of tokens that there are none of, and each cost says whose it is."""
+    conn = connect("all")
+    operator.register_agent(conn, agent="a")
+    operator.register_price(conn, model="ai_parse_document", usd_per_page=Decimal("0.003"))
+    task = submitter.enqueue(conn, agent="a", payload={})
+    (claim,) = worker.dequeue(conn, worker="w", agents=["a"])
+    by_page = {"call_id": "p", "model": "ai_parse_document", "pages": 2}
+    with_a_cost = {"call_id": "r", "model": "m", "cost_usd": 1, "pages": 1}
+    calls = [
+        by_page | {"input_tokens": 0, "output_tokens": 0},
+        with_a_cost | {"input_tokens": 10, "output_tokens": 5},
+    ]
+    agent.report_usage(conn, attempt_id=claim.attempt_id, usage=calls)
+    agent.complete(conn, attempt_id=claim.attempt_id, result={})
+    page = visit(orchestrator, f"/tasks/{task}", "vic")
+    rows = page.locator(".attempt tbody tr")
+    used = ["agent", "2 pages", "–", "–", "$0.0060 agent price", "unknown", "–"]
+    expect(rows.nth(0).locator("td")).to_have_text(["ai_parse_document", *used])
+    expect(rows.nth(1).locator("td").nth(2)).to_have_text("10 and 1 page")
+    expect(rows.nth(1)).to_contain_text(re.compile(r"\$1\.00\s*agent reported"))
+    expect(_facts(page, "LLM cost")).to_have_text("$1.01 agent price, agent reported")
+    expect(_facts(page, "pages")).to_have_text("3")
+    said = page.locator(".attempt .remarks").first
+    expect(said).to_contain_text("LLM cost $1.01 (agent price, agent reported)")
+    look(page, "orchestrator-task-of-pages")
+
+
+def test_a_list_price_of_a_trace_is_called_so(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """Of a model without a registered price, what MLflow makes of it is no price of ours."""
+    conn = connect("all")
+    operator.register_agent(conn, agent="a")
+    task = submitter.enqueue(conn, agent="a", payload={})
+    (claim,) = worker.dequeue(conn, worker="w", agents=["a"])
+    used = {"source": "trace", "input_tokens": 10, "output_tokens": 5, "list_usd": 2}
+    agent.report_usage(conn, attempt_id=claim.attempt_id, usage=used | {"call_id": "t"})
+    agent.complete(conn, attempt_id=claim.attempt_id, result={})
+    page = visit(orchestrator, f"/tasks/{task}", "vic")
+    expect(_facts(page, "LLM cost")).to_have_text("$2.00 trace list price")
+
+
+def test_compute_that_was_not_looked_up_is_unknown(
+    orchestrator: Served, visit: Visit, connect: Connect
+) -> None:
+    """A cost of models alone is called so, beside it is said what it leaves out."""
+    conn = connect("all")
+    operator.register_agent(conn, agent="a")
+    tasks = [submitter.enqueue(conn, agent="a", payload={}) for _ in range(3)]
+    claims = worker.dequeue(conn, worker="w", agents=["a"], batch_size=2)
+    done = claims[0].attempt_id
+    call = {"call_id": "1", "model": "m", "cost_usd": "0.0082"}
+    agent.report_usage(conn, attempt_id=done, usage=call | {"input_tokens": 9, "output_tokens": 9})
+    agent.complete(conn, attempt_id=done, result={})
+    operator.cancel(conn, task_ids=[tasks[2]], reason="r", actor="oscar")
+    for task, said in zip(tasks, ("unknown", "not known yet", "nothing ran"), strict=True):
+        page = visit(orchestrator, f"/tasks/{task}", "vic")
+        expect(_facts(page, "compute cost")).to_have_text(said)
+        if task != tasks[2]:
+            expect(page.locator(".attempt .remarks").first).to_contain_text(f"compute cost {said}")
+        page.context.close()
+    record = {"record_id": "1", "attempt_id": done, "usd": "2"}
+    upkeep.record_compute_usage(conn, rows=[record], source="cloud bill")
+    page = visit(orchestrator, f"/tasks/{tasks[0]}", "vic")
+    expect(_facts(page, "compute cost")).to_have_text("$2.00 cloud bill")
+    remarks = page.locator(".attempt .remarks").first
+    expect(remarks).to_contain_text("LLM cost $0.0082 (agent reported)")
+    expect(remarks).to_contain_text("compute cost $2.00 (cloud bill)")

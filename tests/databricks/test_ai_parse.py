@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -119,6 +120,19 @@ def test_a_page_with_an_error_is_read_by_ourselves(functions: AiFunctions) -> No
     assert FIELDS.items() <= data["fields"].items()
     assert [page["source"] for page in data["pages"]] == ["text", "ai_parse"]
     assert "ai_parse_document did not read page 1: The page could not be read." in data["notes"]
+
+
+def test_a_page_without_elements_is_read_by_ourselves(functions: AiFunctions) -> None:
+    """The other page stays the warehouse's; a note names the page of which nothing came."""
+    place = {"page_id": 1, "coord": [1, 2, 3, 4]}
+    element = {"type": "text", "content": "Seite 2", "bbox": [place]}
+    document = {"pages": [{"id": 0}, {"id": 1}], "elements": [element]}
+    functions.said = json.dumps({"document": document, "metadata": {"version": "2.0"}})
+    data = read()
+    assert FIELDS.items() <= data["fields"].items()
+    assert [page["source"] for page in data["pages"]] == ["text", "ai_parse"]
+    of_pages = [note for note in data["notes"] if "ai_parse_document found" in note]
+    assert of_pages == ["ai_parse_document found nothing on page 1: read by ourselves."]
 
 
 def test_what_the_warehouse_cannot_read_we_read_ourselves(

@@ -254,3 +254,49 @@ def test_a_table_that_is_wider_than_its_terminal_is_whole(
     output.print_rows([row], {name: itemgetter(name) for name in names}, as_json=False)
     said = capsys.readouterr().out
     assert [number for number in row.values() if str(number) not in said] == []
+
+
+ID = "0f4cbb1e-7d0e-4c53-9f0c-6a1d2b3c4d5e"
+MODEL = "databricks-simulated-model"
+
+
+def _printed(capsys: pytest.CaptureFixture[str], row: dict[str, str]) -> list[str]:
+    output.print_rows([row], {heading: itemgetter(heading) for heading in row}, as_json=False)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_a_table_breaks_no_word_that_the_terminal_has_room_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has blanks goes on below itself instead; no line is longer than the terminal is wide."""
+    monkeypatch.setattr(output, "WIDTH_OF_A_PIPE", 100)
+    roles = ", ".join(f"forebay_role_{number}" for number in range(6))
+    row = {"part": "orchestrator", "principal": ID, "login": "was there", "roles": roles}
+    lines = _printed(capsys, row)
+    text = "\n".join(lines)
+    assert ID in text
+    assert text.count("forebay_role_") == 6
+    times = dict.fromkeys(("from", "until"), "2026-11-30 23:03:42")
+    prices = dict.fromkeys(("input/M", "output/M", "cached/M", "page", "call"), "0.0125")
+    lines += _printed(capsys, {"model": MODEL} | times | prices)
+    assert MODEL in "\n".join(lines)
+    assert max(map(len, lines)) <= 100
+
+
+def test_a_table_breaks_words_where_the_terminal_is_too_narrow_for_them(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of them is left out, and the table is as wide as the terminal."""
+    monkeypatch.setattr(output, "WIDTH_OF_A_PIPE", 50)
+    lines = _printed(capsys, {"model": MODEL, "principal": ID})
+    lines = [line for line in lines if line.strip()]
+    at = lines[0].index("principal")
+    assert "".join(line[:at].strip() for line in lines[2:]) == MODEL
+    assert "".join(line[at:].strip() for line in lines[2:]) == ID
+    assert max(map(len, lines)) == 50
+
+
+def test_wide_letters_have_the_room_that_they_take(capsys: pytest.CaptureFixture[str]) -> None:
+    """A name of letters that take two places each is on one line."""
+    name = "請求書" * 5
+    assert any(name in line for line in _printed(capsys, {"document": name, "n": "1"}))

@@ -102,9 +102,11 @@ class AiParse:
             return page
         if problem := self._answer.errors.get(page.number):
             note = f"ai_parse_document did not read page {page.number}: {_short(problem)}."
-            return replace(page, notes=[*page.notes, note])
-        elements = self._answer.elements.get(page.number)
-        return laid_out(page, elements, self._dpi) if elements else page
+        elif elements := self._answer.elements.get(page.number):
+            return laid_out(page, elements, self._dpi)
+        else:
+            note = f"ai_parse_document found nothing on page {page.number}: read by ourselves."
+        return replace(page, notes=[*page.notes, note])
 
     def _asked(self, attempt: Attempt, checkpoints: Checkpoints) -> Any:
         """Return the JSON of the answer, which is kept; None where the document cannot be read so.

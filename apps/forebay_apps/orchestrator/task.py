@@ -13,7 +13,7 @@ from forebay.calls import reader, viewer
 from forebay.rows import Document, TaskDetail
 from forebay_apps.orchestrator.acts import ACTS, ENDED, Act
 from forebay_apps.orchestrator.shown import Shown, shown
-from forebay_apps.orchestrator.timeline import amount, moment, spans
+from forebay_apps.orchestrator.timeline import amount, moment, named, pages, priced_by, spans
 from forebay_apps.orchestrator.traces import STATES as TRACE_STATES
 from forebay_apps.web import formats
 from forebay_apps.web.database import Db
@@ -45,15 +45,20 @@ def body(request: Request, person: Viewer, db: Db, task_id: Id) -> Response:
         why = viewer.explain_task(conn, task_id=task_id)
         (agent,) = viewer.agent_status(conn, agents=[detail.agent])
     links = request.app.state.links
+    attempts = spans(detail, detail.as_of, links, agent.job_id)
     return fragment(
         request,
         "task_body.html",
         task=detail,
         acts=_offered(detail),
-        nothing_yet=_nothing_yet(detail),
+        nothing_yet=_nothing_yet(detail, formats.UNKNOWN if detail.usage else "no call reported"),
+        no_compute_yet=_nothing_yet(detail, formats.UNKNOWN if attempts else "nothing ran"),
         why=why,
         until=formats.moment(why.waiting_until) if why.waiting_until else None,
-        spans=spans(detail, detail.as_of, links, agent.job_id),
+        spans=attempts,
+        pages=pages(attempts),
+        named=named,
+        priced_by=priced_by,
         now=detail.as_of,
         lease_length=agent.lease,
         most_attempts=detail.max_attempts or agent.max_attempts,
@@ -95,11 +100,9 @@ def download(person: Admin, db: Db, task_id: Id) -> Response:
     return Response(text, media_type="application/json", headers=headers)
 
 
-def _nothing_yet(detail: TaskDetail) -> str:
+def _nothing_yet(detail: TaskDetail, at_the_end: str) -> str:
     """Return what stands in place of a number that is not known."""
-    if not detail.finished_at:
-        return "not known yet"
-    return formats.UNKNOWN if detail.usage else "no call reported"
+    return at_the_end if detail.finished_at else "not known yet"
 
 
 def _offered(detail: TaskDetail) -> list[Act]:

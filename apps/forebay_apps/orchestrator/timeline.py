@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import chain
 from typing import Any
 
 from forebay.rows import Document, TaskDetail
@@ -19,12 +20,12 @@ class Span:
     """One attempt: where its bar lies on the task's life, in thousandths, and what it is about.
 
     cost_usd is None while it is not known; lease_left is None for an attempt that has ended. Of two
-    sources of usage the attempt's usage_source is the one that counts.
+    sources of usage the attempt's usage_source is the one that counts: `counted` are its calls.
     """
 
     attempt: Document
     usage: list[Document]
-    calls: int
+    counted: list[Document]
     has_two_sources: bool
     x: float
     width: float
@@ -37,6 +38,19 @@ class Span:
     lease_left: timedelta | None
     run_url: str | None
     trace_url: str | None
+
+    @property
+    def llm_sources(self) -> list[str]:
+        """Who told of the calls that have a cost, and whose prices these are."""
+        return list(dict.fromkeys(filter(None, map(priced_by, self.counted))))
+
+    @property
+    def compute_sources(self) -> list[str]:
+        """Who told what its machine cost, if anybody had to, and whether that may change."""
+        source = self.attempt["compute_source"]
+        if self.compute_usd is None or not source:
+            return []
+        return [source] if self.attempt["is_compute_final"] else [source, "provisional"]
 
 
 def spans(detail: TaskDetail, now: datetime, links: Links, job_id: int | None) -> list[Span]:
@@ -57,7 +71,7 @@ def spans(detail: TaskDetail, now: datetime, links: Links, job_id: int | None) -
             Span(
                 attempt=attempt,
                 usage=usage,
-                calls=len(counted if has_two_sources else usage),
+                counted=counted if has_two_sources else usage,
                 has_two_sources=has_two_sources,
                 x=min(1000 - LEAST_WIDTH, 1000 * ((started - detail.created_at) / whole)),
                 width=width,
@@ -78,6 +92,29 @@ def spans(detail: TaskDetail, now: datetime, links: Links, job_id: int | None) -
         )
         before = finished or now
     return found
+
+
+def priced_by(call: Document) -> str | None:
+    """Return who told of a call and whose price it has, as `forebay cost` does; None without one.
+
+    Reported: the cost was told with the call; price: the registered one; list price: MLflow's.
+    """
+    if call["usd"] is None:
+        return None
+    basis = "list price" if call["is_list_price"] else "price"
+    return f"{call['source']} {'reported' if call['cost_usd'] is not None else basis}"
+
+
+def named(sources: Iterable[Iterable[str]]) -> str:
+    """Return each source of several attempts once."""
+    return ", ".join(dict.fromkeys(chain.from_iterable(sources)))
+
+
+def pages(found: Sequence[Span]) -> Decimal | None:
+    """Return how many pages the calls that count were of; None where none was of pages."""
+    told = [amount(call["pages"]) for span in found for call in span.counted]
+    known = [one for one in told if one is not None]
+    return sum(known, Decimal(0)) if known else None
 
 
 def _ends(attempts: Sequence[Document]) -> list[datetime]:

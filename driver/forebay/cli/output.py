@@ -25,6 +25,7 @@ WIDTH_OF_A_PIPE = 160
 FOR_EVER = "for ever"
 NARROWEST_TEXT = 10  # a longer cell may be folded to that where there is little room
 NARROWEST_NAME = 24  # one of the first column, which names the row
+BETWEEN = 2  # blanks for each column, those at both edges included
 
 
 def print_rows(
@@ -102,7 +103,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def table(rows: Sequence[object], columns: Columns) -> Table:
-    """Return a table without markup: what stands in its cells is data."""
+    """Return a table without markup, for this console: what stands in its cells is data."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -111,17 +112,14 @@ def table(rows: Sequence[object], columns: Columns) -> Table:
     cells = [[get(row) for get in getters] for row in rows]
     shown = [[show(value) for value in row] for row in cells]
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    widths = _widths([[heading, *texts] for heading, *texts in zip(columns, *shown, strict=True)])
     for number, heading in enumerate(columns):
         is_text = any(isinstance(row[number], str | datetime) for row in cells)
-        longest = max((len(row[number]) for row in shown), default=0)
         made.add_column(
             heading,
             justify="left" if is_text else "right",
             overflow="fold",
-            min_width=max(
-                min(longest, NARROWEST_TEXT if number else NARROWEST_NAME),
-                *map(len, heading.split()),
-            ),
+            width=widths[number],
         )
     for row in shown:
         made.add_row(*map(Text, row))
@@ -145,6 +143,36 @@ def _print_whole(made: Table) -> None:
     unbounded = printer.options.update(width=sys.maxsize)
     printer.width = max(printer.width, Measurement.get(printer, unbounded, made).minimum)
     printer.print(made, crop=False)
+
+
+def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
+    """Return how wide columns are: their texts go on below where the console is too narrow.
+
+    A word, such as an id or a name, is broken only where it is too narrow for whole words.
+    """
+    from rich.cells import cell_len
+
+    room = console().width - BETWEEN * len(columns)
+    whole = [max(map(cell_len, texts)) for texts in columns]
+    words = [max(map(cell_len, " ".join(texts).split()), default=0) for texts in columns]
+    widths = words if sum(words) <= room else _broken(columns, whole)
+    left = room - sum(widths)
+    by_need = sorted(range(len(columns)), key=lambda number: whole[number] - widths[number])
+    for place, number in enumerate(by_need):
+        share = max(0, left // (len(columns) - place))
+        more = min(whole[number] - widths[number], share)
+        widths[number] += more
+        left -= more
+    return widths
+
+
+def _broken(columns: Sequence[Sequence[str]], whole: Sequence[int]) -> list[int]:
+    """Return how narrow columns may be, where even words have to be broken."""
+    least = [NARROWEST_NAME, *[NARROWEST_TEXT] * (len(columns) - 1)]
+    return [
+        max(min(widest, narrow), *map(len, heading.split()))
+        for (heading, *_), widest, narrow in zip(columns, whole, least, strict=True)
+    ]
 
 
 def _getter(column: str | Callable[[Any], object]) -> Callable[[Any], object]:
