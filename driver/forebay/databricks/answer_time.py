@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import requests
@@ -40,19 +41,11 @@ class AnswerTime(HTTPAdapter):
     def send(
         self, request: requests.PreparedRequest, stream: bool = False, *arguments: Any, **more: Any
     ) -> requests.Response:
-        watch = _sending.watch = _Watch(self._seconds)
-        try:
+        with _sending.watched(request, self._seconds):
             answer = super().send(request, stream, *arguments, **more)
             if not stream:
                 answer.content  # noqa: B018  # read while it is watched
             return answer
-        except requests.RequestException as error:
-            if watch.has_broken_off:
-                said = f"no whole answer within {self._seconds:g} s"
-                raise requests.ReadTimeout(said, request=request) from error
-            raise
-        finally:
-            watch.end()
 
 
 def give_answers_time(session: requests.Session, seconds: float) -> requests.Session:
@@ -92,6 +85,26 @@ class _Watch:
 
 class _Sending(threading.local):
     watch: _Watch
+
+    @contextmanager
+    def watched(self, request: requests.PreparedRequest, seconds: float) -> Iterator[None]:
+        """Watch over what a request is answered with in the block.
+
+        Raises ReadTimeout where it was broken off, also where that looks like its end.
+        """
+        watch = self.watch = _Watch(seconds)
+        fault: requests.RequestException | None = None
+        try:
+            yield
+        except requests.RequestException as error:
+            fault = error
+        finally:
+            watch.end()
+        if watch.has_broken_off:
+            said = f"no whole answer within {seconds:g} s"
+            raise requests.ReadTimeout(said, request=request) from fault
+        if fault:
+            raise fault
 
 
 _sending = _Sending()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 FaultKind = Literal["status", "lost", "reset", "break", "slow", "hang", "drip"]
+Coding = Literal["length", "close", "gzip"]
 
 
 @dataclass(slots=True)
@@ -22,7 +23,8 @@ class Fault:
             request, which is then not carried out
     slow    waits `seconds`, then carries it out and answers
     hang    carries it out, and answers after `seconds`
-    drip    carries it out, and answers with a byte each of `seconds`
+    drip    carries it out, and answers with a byte each of `seconds`; where the answer ends tells
+            its `coding`: its length, or that the line is closed, with gzip too
 
     It befalls `times` requests (None: all), after it let `skip` pass. `retry_after` is sent with
     a status.
@@ -39,6 +41,7 @@ class Fault:
     skip: int = 0
     after: int = 0
     retry_after: int | None = None
+    coding: Coding = "length"
 
 
 @dataclass(slots=True)
