@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from databricks.sdk import WorkspaceClient
 
-from forebay.launchers import JobAway, LauncherAway, LaunchFailed, lakeflow
+from forebay.launchers import CancelFailed, JobAway, LauncherAway, LaunchFailed, lakeflow
 from forebay.launchers.configured import external_launchers
 from forebay.launchers.lakeflow import HTTP_SECONDS, RETRY_SECONDS, LakeflowLauncher
 from forebay_lab.workspace import ApiError, Fault, Principal, Workspace
@@ -41,8 +41,24 @@ PAGES = [
     (404, "RESOURCE_DOES_NOT_EXIST: Job 7 does not exist."),
     (400, "<html><title>Bad Request</title></html>"),
     (409, "<pre>Conflict</pre>"),
+    (200, "<html><title>Sign in</title></html>"),
+    (200, ""),
+    (200, "null"),
 ]
 """What a gateway answers in the place of the API."""
+
+NO_ANSWERS = [
+    "",
+    "{}",
+    "[]",
+    "null",
+    "<html><title>Sign in</title></html>",
+    '{"run_id": ',
+    '{"run_id": null}',
+    '{"run_id": true}',
+    '{"run_id": "5"}',
+]
+"""What a gateway says with 200, and nothing that the API promises of a run."""
 
 DEEP: dict[str, Any] = {}
 for _ in range(600):
@@ -98,17 +114,15 @@ def test_a_run_that_cannot_be_asked_hides_no_other_and_is_not_gone(
         {"state": "RUNNING", "status": "RUNNING"},
         {"status": {"state": "RUNNING", "termination_details": {"code": {"a": 1}}}},
         {"job_id": None, "run_page_url": 7, "state": {"user_cancelled_or_timedout": []}},
-        [1],
-        "text",
     ],
-    ids=range(8),
+    ids=range(6),
 )
 def test_odd_answers_are_passed_on_as_what_the_database_takes(
-    jobs: Jobs, launcher: LakeflowLauncher, answer: Any
+    jobs: Jobs, launcher: LakeflowLauncher, answer: dict[str, Any]
 ) -> None:
     odd, other = (launcher.launch(an_attempt(number)) for number in (1, 2))
     jobs.end(other)
-    jobs.instead["get", int(odd)] = answer
+    jobs.instead["get", int(odd)] = {"run_id": int(odd)} | answer
     seen = launcher.states({odd: JOB, other: JOB})
     assert isinstance(seen[odd]["life_cycle_state"], str)
     for name in ("result_state", "termination_code", "message"):
@@ -128,12 +142,37 @@ def test_an_odd_list_counts_as_none(jobs: Jobs, launcher: LakeflowLauncher, runs
     assert [seen[one]["life_cycle_state"] for one in ids] == ["RUNNING"] + ["TERMINATED"] * 4
 
 
-def test_a_launch_that_names_no_run_is_none(jobs: Jobs, launcher: LakeflowLauncher) -> None:
+@pytest.mark.parametrize("page", NO_ANSWERS)
+def test_a_launch_that_names_no_run_counts_as_lost(
+    page: str, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
     """Whether there is a run is open: the same token finds out."""
-    jobs.instead["run-now", JOB] = {"run_id": None}
-    with pytest.raises(LaunchFailed) as caught:
+    workspace.faults.add(Fault("status", on="run-now", status=200, page=page))
+    with pytest.raises(JobAway, match=f"job {JOB}: .* (answer|nothing)") as caught:
         launcher.launch(an_attempt(1))
-    assert caught.value.seen["result_state"] == "NO_RUN"
+    assert caught.value.seen["result_state"] == "UNREACHABLE"
+    assert launcher.launch(an_attempt(1))
+
+
+@pytest.mark.parametrize("page", [*NO_ANSWERS, '{"run_id": 4711}'])
+def test_a_look_that_shows_another_run_or_none_says_nothing(
+    page: str, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    run_id = launcher.launch(an_attempt(1))
+    workspace.faults.add(Fault("status", on=GET_RUN, status=200, page=page, times=2))
+    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "POLL_FAILED"
+    with pytest.raises(CancelFailed):
+        launcher.cancel(run_id, JOB)
+
+
+@pytest.mark.parametrize("page", ["", "<html>Sign in</html>", "null"])
+def test_a_cancel_that_is_not_answered_has_failed(
+    page: str, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    run_id = launcher.launch(an_attempt(1))
+    workspace.faults.add(Fault("status", on="runs/cancel", status=200, page=page))
+    with pytest.raises(CancelFailed, match="200 OK, with "):
+        launcher.cancel(run_id, JOB)
 
 
 def test_a_run_of_another_job_is_neither_taken_for_ours_nor_cancelled(

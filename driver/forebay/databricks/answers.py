@@ -1,4 +1,4 @@
-"""Which refusals are the API's own answers: the one place that tells them from a gateway's.
+"""Which answers are the API's own: the one place that tells them from a gateway's.
 
 What stands between answers with the same statuses while the workspace is away, often with a page.
 The SDK makes a code of such a page too, NOT_FOUND for one, which the API itself may have said.
@@ -24,6 +24,7 @@ from databricks.sdk.errors import (
 from databricks.sdk.errors.base import DatabricksError
 from databricks.sdk.errors.customizer import _ErrorCustomizer
 from databricks.sdk.errors.deserializer import _ErrorDeserializer
+from databricks.sdk.errors.parser import _Parser
 from urllib3.exceptions import NewConnectionError
 
 from forebay.databricks.login import LoginError
@@ -53,6 +54,10 @@ OWN = "forebay_is_own"
 BODY = "forebay_has_body"
 
 
+class NoAnswer(requests.RequestException):
+    """What came, with a good status, is not what the API promises: it counts as a lost answer."""
+
+
 class Mark(_ErrorCustomizer):
     """Have the SDK's errors know whether they were answered in the form of the API.
 
@@ -71,8 +76,25 @@ class Unreadable(_ErrorDeserializer):
     """Say of a refusal that the SDK cannot read what it is; the SDK tells the whole request."""
 
     def deserialize_error(self, response: requests.Response, _body: bytes) -> dict[str, Any]:
-        status = f"{response.status_code} {response.reason or ''}".strip()
-        return {"message": f"{status}, with a page that is no answer of the API's"}
+        return {"message": _not_of_the_api(response)}
+
+
+class Judge(_Parser):
+    """Judge all that is answered: what the API refuses, and what is no answer of its."""
+
+    def __init__(self) -> None:
+        super().__init__([Unreadable()], [Mark()])
+
+    def get_api_error(self, response: requests.Response) -> DatabricksError | None:
+        """Return the error of a refusal. Raises NoAnswer."""
+        error = super().get_api_error(response)
+        if (
+            error is None
+            and _was_asked_for_json(response)
+            and not isinstance(_document(response), dict | list)
+        ):
+            raise NoAnswer(_not_of_the_api(response))
+        return error
 
 
 def is_own(error: BaseException | None) -> bool:
@@ -138,12 +160,31 @@ def absent() -> Iterator[None]:
             raise
 
 
+def _not_of_the_api(response: requests.Response) -> str:
+    status = f"{response.status_code} {response.reason or ''}".strip()
+    told = "a page that is no answer of the API's" if response.content else "nothing in it"
+    return f"{status}, with {told}"
+
+
+def _was_asked_for_json(response: requests.Response) -> bool:
+    """Tell whether an answer has to be JSON: one to a change may also have no body."""
+    asked = response.request
+    if asked.headers.get("Accept") != "application/json" or response.status_code == 204:
+        return False
+    return asked.method in ("GET", "POST") or bool(response.content)
+
+
+def _document(response: requests.Response) -> Any:
+    """Return what an answer has in it, None where that is no JSON."""
+    try:
+        return json.loads(response.content)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _is_of_the_api(response: requests.Response) -> bool:
     """Tell whether a refusal has a code of the API's, or is one of its lists of principals'."""
-    try:
-        said = json.loads(response.content)
-    except (ValueError, RecursionError):
-        return False
+    said = _document(response)
     if not isinstance(said, dict):
         return False
     code = said.get("error_code")

@@ -12,7 +12,7 @@ from databricks.sdk.errors.base import DatabricksError
 from databricks.sdk.errors.platform import STATUS_CODE_MAPPING
 
 from forebay.databricks import login
-from forebay.databricks.answers import is_own
+from forebay.databricks.answers import NoAnswer, is_own
 from forebay.jsonb import cut
 
 HELD_UP = (401, 429, 503, 504)
@@ -58,6 +58,19 @@ def seen_of(run: Mapping[str, Any], job_id: int | None = None) -> Seen:
         "status": _passed_on(status),
         "run_page_url": _passed_on(_word(run, "run_page_url")),
     } | said_of(_word(state, "result_state"), _word(ended, "code"), message)
+
+
+def about_run(answer: dict[str, Any], wanted: str | None = None) -> dict[str, Any]:
+    """Return an answer that has to be about a run. Raises NoAnswer.
+
+    It is none where it names no run, or another one than is wanted.
+    """
+    run_id = answer.get("run_id")
+    if isinstance(run_id, bool) or not isinstance(run_id, int) or run_id <= 0:
+        raise NoAnswer("the workspace's answer names no run")
+    if wanted not in (None, str(run_id)):
+        raise NoAnswer(f"the workspace's answer is about run {run_id}")
+    return answer
 
 
 def said_of(result: str | None, code: str | None, message: str | None) -> Seen:
