@@ -274,14 +274,87 @@ def test_an_answer_that_repeats_the_request_tells_no_credential(
     assert workspace.token not in str(caught.value.seen)
 
 
-@pytest.mark.parametrize("other", ["Workspace 7405607", "User 5"])
+OTHERS = [
+    "Workspace 7405607 does not exist.",
+    "User 5 does not exist.",
+    "Job 70 does not exist.",
+    "Run 70 does not exist.",
+    "The run-as user 5 of this run does not exist.",
+    "The run-as user 5 of run {run} does not exist.",
+    "The owner of job {job} does not exist.",
+    "Cannot get run: workspace 99 was not found",
+    "Cannot run job {job}: workspace 99 was not found",
+    "Run {run} cannot be read: user 5 does not exist.",
+    "Not found",
+]
+"""Texts in which something is said not to be there, and that is neither the run nor the job."""
+
+NOT_THERE = [(404, "RESOURCE_DOES_NOT_EXIST"), (400, "INVALID_PARAMETER_VALUE")]
+
+
+@pytest.mark.parametrize(("status", "code"), NOT_THERE)
+@pytest.mark.parametrize("said", OTHERS)
 def test_a_run_is_not_gone_because_something_else_is(
-    workspace: Workspace, launcher: LakeflowLauncher, other: str
+    said: str, status: int, code: str, workspace: Workspace, launcher: LakeflowLauncher
 ) -> None:
     run_id = launcher.launch(an_attempt(1))
-    said = {"code": "RESOURCE_DOES_NOT_EXIST", "message": f"{other} does not exist."}
-    workspace.faults.add(Fault("status", on=GET_RUN, status=404, **said))
-    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "POLL_FAILED"
+    said = said.format(run=run_id, job=JOB)
+    workspace.faults.add(
+        Fault("status", on=GET_RUN, status=status, code=code, message=said, times=2)
+    )
+    seen = launcher.states({run_id: JOB})[run_id]
+    assert seen["life_cycle_state"] == "POLL_FAILED"
+    assert seen["message"] == said.rstrip(".")
+    with pytest.raises(CancelFailed, match=said.rstrip(".")):
+        launcher.cancel(run_id, JOB)
+
+
+@pytest.mark.parametrize(("status", "code"), NOT_THERE)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Run {run} does not exist.",
+        "Run: {run} in job: 7 doesn't exist",
+        "RESOURCE_DOES_NOT_EXIST: Run with id '{run}' was not found. [TraceId: 5]",
+    ],
+)
+def test_a_run_is_gone_where_its_id_is_said_not_to_be_there(
+    said: str, status: int, code: str, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    run_id = launcher.launch(an_attempt(1))
+    said = said.format(run=run_id)
+    workspace.faults.add(
+        Fault("status", on=GET_RUN, status=status, code=code, message=said, times=2)
+    )
+    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "NOT_FOUND"
+    launcher.cancel(run_id, JOB)
+
+
+@pytest.mark.parametrize("said", OTHERS)
+def test_a_job_is_not_gone_because_something_else_is(
+    said: str, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    """It waits as where nobody answers: nobody has to mend the job."""
+    said = said.format(run=1, job=JOB)
+    gone = {"status": 404, "code": "RESOURCE_DOES_NOT_EXIST", "message": said}
+    workspace.faults.add(Fault("status", on="run-now", **gone))
+    with pytest.raises(JobAway) as caught:
+        launcher.launch(an_attempt(1))
+    assert caught.value.seen["result_state"] == "UNREACHABLE"
+    assert said.rstrip(".") in caught.value.seen["message"]
+
+
+@pytest.mark.parametrize("said", ["Job 7 does not exist.", "No."])
+def test_a_job_is_gone_where_that_is_said_of_it_to_the_launch_or_to_a_look(
+    said: str, workspace: Workspace, jobs: Jobs, launcher: LakeflowLauncher
+) -> None:
+    gone = {"status": 404, "code": "RESOURCE_DOES_NOT_EXIST"}
+    workspace.faults.add(Fault("status", on="run-now", message=said, **gone))
+    looked = "Job 7 does not exist."
+    workspace.faults.add(Fault("status", on="/jobs/get", message=looked, **gone))
+    with pytest.raises(LaunchFailed) as caught:
+        launcher.launch(an_attempt(1))
+    assert caught.value.seen["result_state"] == "404"
 
 
 def test_a_principal_that_may_list_no_jobs_is_answered(

@@ -113,15 +113,18 @@ class LakeflowLauncher:
 
         Raises LaunchFailed where it is another job's, else CancelFailed.
         """
+        is_seen = False
         try:
             seen = answers.seen_of(self._get_run(run_id), job_id)
             if seen.get("result_state") == "OTHER_JOB":
                 raise LaunchFailed(seen["message"], seen)
+            is_seen = True
             asked = {"run_id": int(run_id)}
             self._reach(lambda: self._send("POST", "/api/2.2/jobs/runs/cancel", body=asked))
         except FAILURES as error:
             said, is_answer = answers.words(error), answers.is_answer(error)
-            if not is_answer or not isinstance(error, BadRequest | NotFound):
+            has_ended = is_seen and is_answer and isinstance(error, BadRequest)
+            if not has_ended and not answers.is_missing(error, "Run", run_id):
                 is_forbidden = is_answer and isinstance(error, PermissionDenied)
                 raise CancelFailed(said, is_forbidden=is_forbidden) from error
             log.info("run_not_cancelled", run_id=run_id, reason=said)
@@ -177,16 +180,21 @@ class LakeflowLauncher:
     def _launch_failed(self, job_id: int, error: Exception) -> LaunchFailed:
         """Return what to raise for a launch that failed, of a workspace that is there."""
         said = f"job {job_id}: {answers.words(error)}"
-        error_code = answers.code_of(error)
-        if not answers.is_answer(error):
-            return JobAway(said, answers.failed(answers.result_of(error), error_code, said))
-        status = "404" if self._lacks_job(job_id, error) else answers.result_of(error)
-        return LaunchFailed(said, answers.failed(status, error_code, said))
+        is_missing = self._lacks_job(job_id, error)
+        status = "404" if is_missing else answers.result_of(error)
+        seen = answers.failed(status, answers.code_of(error), said)
+        is_refused = answers.is_answer(error) and not isinstance(error, NotFound)
+        return LaunchFailed(said, seen) if is_missing or is_refused else JobAway(said, seen)
 
     def _lacks_job(self, job_id: int, error: Exception) -> bool:
-        """Tell whether a launch was refused because its job is not there: a 400 may mean that."""
-        if not isinstance(error, BadRequest):
+        """Tell whether a launch was refused because its job is not there: a 400 may mean that.
+
+        So may a 404 that does not say what is not there.
+        """
+        if not isinstance(error, BadRequest | NotFound) or not answers.is_answer(error):
             return False
+        if isinstance(error, NotFound) and answers.is_missing(error, "Job", job_id):
+            return True
         try:
             self._reach(lambda: self._workspace().jobs.get(job_id))
         except FAILURES as found:

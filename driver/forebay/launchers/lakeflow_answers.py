@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from databricks.sdk.errors import BadRequest, NotFound
 from databricks.sdk.errors.base import DatabricksError
@@ -26,6 +26,12 @@ OF_THE_API = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 
 The SDK takes the second one for a NotFound too, where the message says so.
 """
+
+ABSENT = (
+    r"(^|[.:]\s)(the )?{kind}:?( with)?( id:?)? ['\"]?{number}['\"]?( in job:? \d+)?"
+    r" (does not exist|doesn't exist|(was|is|could) not (be )?found)\b"
+)
+"""How a sentence says it of a job or a run, from its beginning on."""
 
 LONGEST_WORD = 200
 LONGEST_TEXT = 2000
@@ -105,25 +111,28 @@ def is_answer(error: Exception) -> bool:
     return status_of(error) in REFUSED
 
 
-def is_missing(error: Exception, kind: str, number: object) -> bool:
-    """Tell whether the API itself says that there is no such job or run."""
+def is_missing(error: Exception, kind: Literal["Job", "Run"], number: object) -> bool:
+    """Tell whether the API itself says that there is no such job or run.
+
+    Only what names it, and says so of it, does: not of its workspace, or a user.
+    """
     if not isinstance(error, BadRequest | NotFound) or not is_answer(error):
         return False
     if error.error_code not in OF_THE_API:
         return False
-    name = re.escape(str(number))
-    said = rf"\b{kind} {name} does not exist"
-    if error.error_code == "RESOURCE_DOES_NOT_EXIST":  # of this one, not of its workspace or a user
-        said = rf"\b({kind}|{name})\b"
+    said = ABSENT.format(kind=kind, number=re.escape(str(number)))
     return bool(re.search(said, str(error), re.IGNORECASE))
 
 
 def result_of(error: BaseException | None) -> str:
-    """Return the word for how a request failed: the HTTP status, UNREACHABLE, or OTHER."""
+    """Return the word for how a request failed: the HTTP status, UNREACHABLE, or OTHER.
+
+    A 404 is none: of what is not there, only `is_missing` tells whether it is the job or the run.
+    """
     if not isinstance(error, DatabricksError):
         return "UNREACHABLE"
     status = status_of(error)
-    if status in (*REFUSED, 404) and not is_answer(error):
+    if status == 404 or (status in REFUSED and not is_answer(error)):
         return "UNREACHABLE"
     return str(status or "OTHER")
 
