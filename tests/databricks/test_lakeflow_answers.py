@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -272,6 +273,18 @@ def test_an_answer_that_repeats_the_request_tells_no_credential(
     with pytest.raises(LaunchFailed, match=r"Authorization: Bearer \*\*\* is refused") as caught:
         launcher.launch(an_attempt(1))
     assert workspace.token not in str(caught.value.seen)
+
+
+def test_a_refusal_that_repeats_the_launch_token_does_not_tell_it(
+    workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    """Who has it may take the attempt's work."""
+    token = "fb-0b6d7c1e"
+    said = f"idempotency_token {token} is one of a run that was deleted"
+    workspace.faults.add(Fault("status", on="run-now", status=400, message=said))
+    with pytest.raises(LaunchFailed, match=r"idempotency_token \*\*\* is one of a run") as caught:
+        launcher.launch(replace(an_attempt(1), launch_token=token))
+    assert token not in str(caught.value.seen)
 
 
 OTHERS = [

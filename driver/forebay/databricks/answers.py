@@ -50,6 +50,9 @@ NETWORK = re.compile(r"blocked by Databricks IP ACL|Unauthorized network access"
 NO_SUCH_API = "ENDPOINT_NOT_FOUND"
 """A code of the API's own that says nothing of the thing which was asked for."""
 
+LAUNCH_TOKEN = re.compile(r'"idempotency_token": "([^"]+)"')
+"""In a request: who knows it may take the work of the run that it starts."""
+
 OWN = "forebay_is_own"
 BODY = "forebay_has_body"
 
@@ -61,15 +64,14 @@ class NoAnswer(requests.RequestException):
 class Mark(_ErrorCustomizer):
     """Have the SDK's errors know whether they were answered in the form of the API.
 
-    What says it may repeat the request: the bearer that it carried is left out.
+    What says it may repeat the request: what that carried for nobody else is left out.
     """
 
     def customize_error(self, response: requests.Response, kwargs: dict[str, Any]) -> None:
         kwargs[OWN] = _is_of_the_api(response)
         kwargs[BODY] = bool(response.content)
         if message := kwargs.get("message"):
-            sent = str(response.request.headers.get("Authorization", ""))
-            kwargs["message"] = without_credentials(str(message), sent)
+            kwargs["message"] = _without_secrets(str(message), response.request)
 
 
 class Unreadable(_ErrorDeserializer):
@@ -158,6 +160,14 @@ def absent() -> Iterator[None]:
     except NotFound as error:
         if not is_absent(error):
             raise
+
+
+def _without_secrets(text: str, request: requests.PreparedRequest) -> str:
+    """Return a text without the bearer of its request, and the token of the launch that it is."""
+    text = without_credentials(text, str(request.headers.get("Authorization", "")))
+    for token in LAUNCH_TOKEN.findall(request.body if isinstance(request.body, str) else ""):
+        text = text.replace(token, "***")
+    return text
 
 
 def _not_of_the_api(response: requests.Response) -> str:
