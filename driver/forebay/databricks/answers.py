@@ -57,7 +57,7 @@ OWN = "forebay_is_own"
 BODY = "forebay_has_body"
 
 
-class NoAnswer(requests.RequestException):
+class NoAnswer(requests.RequestException, ValueError):
     """What came, with a good status, is not what the API promises: it counts as a lost answer."""
 
 
