@@ -50,6 +50,19 @@ def test_a_launch_that_drips_is_that_jobs_alone(
     assert [launcher.launch(an_attempt(1))] == [str(run_id) for run_id in jobs.runs]
 
 
+def test_a_workspace_that_leads_on_and_on_is_away(
+    workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    """Each step may take as long as an answer."""
+    launcher.check()
+    asked = len(workspace.log)
+    path = "/api/2.2/jobs/list"
+    workspace.faults.add(Fault("status", on=path, status=307, location=path, times=None))
+    with pytest.raises(LauncherAway, match="Exceeded 2 redirects"):
+        launcher.check()
+    assert len(workspace.log) - asked == 3
+
+
 def test_a_login_that_drips_is_away(workspace: Workspace, client: Client) -> None:
     workspace.access.add(Principal("an-app", secret="s3cret"))
     workspace.faults.add(drip("oidc/v1/token"))

@@ -20,6 +20,9 @@ from urllib3.poolmanager import PoolManager
 MOST_LINES = 20
 """Connections to one host, as many as the SDK has: who wants another waits for one of them."""
 
+MOST_STEPS = 2
+"""How often an answer may be one that leads elsewhere: the API's never do."""
+
 
 class AnswerTime(HTTPAdapter):
     """Break off an answer that is not there in `seconds` from when its request was sent.
@@ -49,7 +52,8 @@ class AnswerTime(HTTPAdapter):
 
 
 def give_answers_time(session: requests.Session, seconds: float) -> requests.Session:
-    """Have a session's answers be there in `seconds`, and return it."""
+    """Have a session's answers be there in `seconds`, each step to them, and return it."""
+    session.max_redirects = MOST_STEPS
     for scheme in ("https://", "http://"):
         session.mount(scheme, AnswerTime(seconds))
     return session

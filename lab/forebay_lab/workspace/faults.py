@@ -15,8 +15,8 @@ Coding = Literal["length", "close", "gzip"]
 class Fault:
     """Something that befalls requests whose "METHOD /path" contains a match of `on`.
 
-    status  answers with `status`, `code` and `message`, or as a gateway does with `page`, and
-            carries nothing out
+    status  answers with `status`, `code` and `message`, or as a gateway does with `page` or to
+            another `location`, and carries nothing out
     lost    carries the request out and breaks the connection before it answers
     reset   breaks the connection and carries nothing out
     break   breaks the connection after `after` bytes of a body: of the answer to a GET, else of the
@@ -36,6 +36,7 @@ class Fault:
     code: str = "TEMPORARILY_UNAVAILABLE"
     message: str = "The service is not available."
     page: str | None = None
+    location: str | None = None
     seconds: float = 1.0
     times: int | None = 1
     skip: int = 0

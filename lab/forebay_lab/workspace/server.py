@@ -283,6 +283,8 @@ class _Body:
 
 def _refused(fault: Fault) -> Answer:
     headers = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
+    if fault.location is not None:
+        headers["location"] = fault.location
     if fault.page is not None:
         page = fault.page.encode()
         headers |= {"content-type": "text/html", "content-length": str(len(page))}
