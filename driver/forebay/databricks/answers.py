@@ -82,21 +82,21 @@ class Unreadable(_ErrorDeserializer):
 
 
 class Judge(_Parser):
-    """Judge all that is answered: what the API refuses, and what is no answer of its."""
+    """Judge all that is answered as the SDK's own parser does, and find what is no answer."""
 
-    def __init__(self) -> None:
-        super().__init__([Unreadable()], [Mark()])
+    def __init__(self, parser: _Parser) -> None:
+        super().__init__()
+        self._error_parsers = [*parser._error_parsers, Unreadable()]
+        self._error_customizers = [*parser._error_customizers, Mark()]
 
     def get_api_error(self, response: requests.Response) -> DatabricksError | None:
         """Return the error of a refusal. Raises NoAnswer."""
         error = super().get_api_error(response)
-        if (
-            error is None
-            and _was_asked_for_json(response)
-            and not isinstance(_document(response), dict | list)
-        ):
+        if error:
+            return error
+        if _was_asked_for_json(response) and not isinstance(_document(response), dict | list):
             raise NoAnswer(_not_of_the_api(response))
-        return error
+        return None
 
 
 def is_own(error: BaseException | None) -> bool:

@@ -75,7 +75,7 @@ def workspace_client(
     # The one place where an answer can be seen beside its request; files travel by it too.
     sender = client.api_client._api_client
     give_answers_time(sender._session, http_seconds).hooks["response"].append(login.again)
-    sender._error_parser = Judge()
+    sender._error_parser = Judge(sender._error_parser)
     return client
 
 
