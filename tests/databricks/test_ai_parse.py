@@ -191,6 +191,9 @@ def test_a_warehouse_that_refuses_is_tried_again_later(
     assert attempt.calls[-1]["pages"] == 0
 
 
+NO_ANSWERS = ("", "{}", "null", "<html>Sign in</html>", '{"statement_id": 5}')
+
+
 @pytest.mark.parametrize(
     "fault",
     [
@@ -201,6 +204,7 @@ def test_a_warehouse_that_refuses_is_tried_again_later(
         Fault("status", on=POST, status=502, page="<html>Bad gateway</html>"),
         Fault("status", on=POST, status=503, page="<html>Upstream was reset</html>"),
         Fault("status", on=POST, status=403, page="<html>Forbidden</html>"),
+        *(Fault("status", on=POST, status=200, page=page) for page in NO_ANSWERS),
     ],
     ids=lambda fault: f"{fault.kind} {fault.status if fault.kind == 'status' else ''}",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 import requests
@@ -16,14 +17,15 @@ from forebay.databricks.login import LoginError
 from forebay.launchers import JobAway, LauncherAway
 from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_lab.workspace import Fault, Principal, Workspace
+from forebay_lab.workspace.faults import Coding
 from forebay_lab.workspace.jobs import Jobs
 from support.lakeflow import JOB, an_attempt
 
 Client = Callable[..., WorkspaceClient]
 
 
-def drip(on: str = ".") -> Fault:
-    return Fault("drip", on=on, seconds=0.3, times=None)
+def drip(on: str = ".", coding: Coding = "length") -> Fault:
+    return Fault("drip", on=on, seconds=0.3, times=None, coding=coding)
 
 
 def test_a_workspace_that_drips_is_away(workspace: Workspace, launcher: LakeflowLauncher) -> None:
@@ -36,15 +38,29 @@ def test_a_workspace_that_drips_is_away(workspace: Workspace, launcher: Lakeflow
     assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "RUNNING"
 
 
+@pytest.mark.parametrize("coding", get_args(Coding))
 def test_a_launch_that_drips_is_that_jobs_alone(
-    workspace: Workspace, jobs: Jobs, launcher: LakeflowLauncher
+    coding: Coding, workspace: Workspace, jobs: Jobs, launcher: LakeflowLauncher
 ) -> None:
     """It was carried out: the same token gives the same run."""
-    fault = workspace.faults.add(drip("run-now"))
-    with pytest.raises(JobAway):
+    fault = workspace.faults.add(drip("run-now", coding))
+    with pytest.raises(JobAway, match="Timed out"):
         launcher.launch(an_attempt(1))
     workspace.faults.remove(fault)
     assert [launcher.launch(an_attempt(1))] == [str(run_id) for run_id in jobs.runs]
+
+
+def test_a_workspace_that_leads_on_and_on_is_away(
+    workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    """Each step may take as long as an answer."""
+    launcher.check()
+    asked = len(workspace.log)
+    path = "/api/2.2/jobs/list"
+    workspace.faults.add(Fault("status", on=path, status=307, location=path, times=None))
+    with pytest.raises(LauncherAway, match="Exceeded 2 redirects"):
+        launcher.check()
+    assert len(workspace.log) - asked == 3
 
 
 def test_a_login_that_drips_is_away(workspace: Workspace, client: Client) -> None:

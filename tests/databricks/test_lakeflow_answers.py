@@ -6,12 +6,13 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from databricks.sdk import WorkspaceClient
 
-from forebay.launchers import JobAway, LauncherAway, LaunchFailed, lakeflow
+from forebay.launchers import CancelFailed, JobAway, LauncherAway, LaunchFailed, lakeflow
 from forebay.launchers.configured import external_launchers
 from forebay.launchers.lakeflow import HTTP_SECONDS, RETRY_SECONDS, LakeflowLauncher
 from forebay_lab.workspace import ApiError, Fault, Principal, Workspace
@@ -41,8 +42,24 @@ PAGES = [
     (404, "RESOURCE_DOES_NOT_EXIST: Job 7 does not exist."),
     (400, "<html><title>Bad Request</title></html>"),
     (409, "<pre>Conflict</pre>"),
+    (200, "<html><title>Sign in</title></html>"),
+    (200, ""),
+    (200, "null"),
 ]
 """What a gateway answers in the place of the API."""
+
+NO_ANSWERS = [
+    "",
+    "{}",
+    "[]",
+    "null",
+    "<html><title>Sign in</title></html>",
+    '{"run_id": ',
+    '{"run_id": null}',
+    '{"run_id": true}',
+    '{"run_id": "5"}',
+]
+"""What a gateway says with 200, and nothing that the API promises of a run."""
 
 DEEP: dict[str, Any] = {}
 for _ in range(600):
@@ -98,17 +115,15 @@ def test_a_run_that_cannot_be_asked_hides_no_other_and_is_not_gone(
         {"state": "RUNNING", "status": "RUNNING"},
         {"status": {"state": "RUNNING", "termination_details": {"code": {"a": 1}}}},
         {"job_id": None, "run_page_url": 7, "state": {"user_cancelled_or_timedout": []}},
-        [1],
-        "text",
     ],
-    ids=range(8),
+    ids=range(6),
 )
 def test_odd_answers_are_passed_on_as_what_the_database_takes(
-    jobs: Jobs, launcher: LakeflowLauncher, answer: Any
+    jobs: Jobs, launcher: LakeflowLauncher, answer: dict[str, Any]
 ) -> None:
     odd, other = (launcher.launch(an_attempt(number)) for number in (1, 2))
     jobs.end(other)
-    jobs.instead["get", int(odd)] = answer
+    jobs.instead["get", int(odd)] = {"run_id": int(odd)} | answer
     seen = launcher.states({odd: JOB, other: JOB})
     assert isinstance(seen[odd]["life_cycle_state"], str)
     for name in ("result_state", "termination_code", "message"):
@@ -128,12 +143,37 @@ def test_an_odd_list_counts_as_none(jobs: Jobs, launcher: LakeflowLauncher, runs
     assert [seen[one]["life_cycle_state"] for one in ids] == ["RUNNING"] + ["TERMINATED"] * 4
 
 
-def test_a_launch_that_names_no_run_is_none(jobs: Jobs, launcher: LakeflowLauncher) -> None:
+@pytest.mark.parametrize("page", NO_ANSWERS)
+def test_a_launch_that_names_no_run_counts_as_lost(
+    page: str, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
     """Whether there is a run is open: the same token finds out."""
-    jobs.instead["run-now", JOB] = {"run_id": None}
-    with pytest.raises(LaunchFailed) as caught:
+    workspace.faults.add(Fault("status", on="run-now", status=200, page=page))
+    with pytest.raises(JobAway, match=f"job {JOB}: .* (answer|nothing)") as caught:
         launcher.launch(an_attempt(1))
-    assert caught.value.seen["result_state"] == "NO_RUN"
+    assert caught.value.seen["result_state"] == "UNREACHABLE"
+    assert launcher.launch(an_attempt(1))
+
+
+@pytest.mark.parametrize("page", [*NO_ANSWERS, '{"run_id": 4711}'])
+def test_a_look_that_shows_another_run_or_none_says_nothing(
+    page: str, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    run_id = launcher.launch(an_attempt(1))
+    workspace.faults.add(Fault("status", on=GET_RUN, status=200, page=page, times=2))
+    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "POLL_FAILED"
+    with pytest.raises(CancelFailed):
+        launcher.cancel(run_id, JOB)
+
+
+@pytest.mark.parametrize("page", ["", "<html>Sign in</html>", "null"])
+def test_a_cancel_that_is_not_answered_has_failed(
+    page: str, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    run_id = launcher.launch(an_attempt(1))
+    workspace.faults.add(Fault("status", on="runs/cancel", status=200, page=page))
+    with pytest.raises(CancelFailed, match="200 OK, with "):
+        launcher.cancel(run_id, JOB)
 
 
 def test_a_run_of_another_job_is_neither_taken_for_ours_nor_cancelled(
@@ -235,14 +275,99 @@ def test_an_answer_that_repeats_the_request_tells_no_credential(
     assert workspace.token not in str(caught.value.seen)
 
 
-@pytest.mark.parametrize("other", ["Workspace 7405607", "User 5"])
+def test_a_refusal_that_repeats_the_launch_token_does_not_tell_it(
+    workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    """Who has it may take the attempt's work."""
+    token = "fb-0b6d7c1e"
+    said = f"idempotency_token {token} is one of a run that was deleted"
+    workspace.faults.add(Fault("status", on="run-now", status=400, message=said))
+    with pytest.raises(LaunchFailed, match=r"idempotency_token \*\*\* is one of a run") as caught:
+        launcher.launch(replace(an_attempt(1), launch_token=token))
+    assert token not in str(caught.value.seen)
+
+
+OTHERS = [
+    "Workspace 7405607 does not exist.",
+    "User 5 does not exist.",
+    "Job 70 does not exist.",
+    "Run 70 does not exist.",
+    "The run-as user 5 of this run does not exist.",
+    "The run-as user 5 of run {run} does not exist.",
+    "The owner of job {job} does not exist.",
+    "Cannot get run: workspace 99 was not found",
+    "Cannot run job {job}: workspace 99 was not found",
+    "Run {run} cannot be read: user 5 does not exist.",
+    "Not found",
+]
+"""Texts in which something is said not to be there, and that is neither the run nor the job."""
+
+NOT_THERE = [(404, "RESOURCE_DOES_NOT_EXIST"), (400, "INVALID_PARAMETER_VALUE")]
+
+
+@pytest.mark.parametrize(("status", "code"), NOT_THERE)
+@pytest.mark.parametrize("said", OTHERS)
 def test_a_run_is_not_gone_because_something_else_is(
-    workspace: Workspace, launcher: LakeflowLauncher, other: str
+    said: str, status: int, code: str, workspace: Workspace, launcher: LakeflowLauncher
 ) -> None:
     run_id = launcher.launch(an_attempt(1))
-    said = {"code": "RESOURCE_DOES_NOT_EXIST", "message": f"{other} does not exist."}
-    workspace.faults.add(Fault("status", on=GET_RUN, status=404, **said))
-    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "POLL_FAILED"
+    said = said.format(run=run_id, job=JOB)
+    workspace.faults.add(
+        Fault("status", on=GET_RUN, status=status, code=code, message=said, times=2)
+    )
+    seen = launcher.states({run_id: JOB})[run_id]
+    assert seen["life_cycle_state"] == "POLL_FAILED"
+    assert seen["message"] == said.rstrip(".")
+    with pytest.raises(CancelFailed, match=said.rstrip(".")):
+        launcher.cancel(run_id, JOB)
+
+
+@pytest.mark.parametrize(("status", "code"), NOT_THERE)
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Run {run} does not exist.",
+        "Run: {run} in job: 7 doesn't exist",
+        "RESOURCE_DOES_NOT_EXIST: Run with id '{run}' was not found. [TraceId: 5]",
+    ],
+)
+def test_a_run_is_gone_where_its_id_is_said_not_to_be_there(
+    said: str, status: int, code: str, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    run_id = launcher.launch(an_attempt(1))
+    said = said.format(run=run_id)
+    workspace.faults.add(
+        Fault("status", on=GET_RUN, status=status, code=code, message=said, times=2)
+    )
+    assert launcher.states({run_id: JOB})[run_id]["life_cycle_state"] == "NOT_FOUND"
+    launcher.cancel(run_id, JOB)
+
+
+@pytest.mark.parametrize("said", OTHERS)
+def test_a_job_is_not_gone_because_something_else_is(
+    said: str, workspace: Workspace, launcher: LakeflowLauncher
+) -> None:
+    """It waits as where nobody answers: nobody has to mend the job."""
+    said = said.format(run=1, job=JOB)
+    gone = {"status": 404, "code": "RESOURCE_DOES_NOT_EXIST", "message": said}
+    workspace.faults.add(Fault("status", on="run-now", **gone))
+    with pytest.raises(JobAway) as caught:
+        launcher.launch(an_attempt(1))
+    assert caught.value.seen["result_state"] == "UNREACHABLE"
+    assert said.rstrip(".") in caught.value.seen["message"]
+
+
+@pytest.mark.parametrize("said", ["Job 7 does not exist.", "No."])
+def test_a_job_is_gone_where_that_is_said_of_it_to_the_launch_or_to_a_look(
+    said: str, workspace: Workspace, jobs: Jobs, launcher: LakeflowLauncher
+) -> None:
+    gone = {"status": 404, "code": "RESOURCE_DOES_NOT_EXIST"}
+    workspace.faults.add(Fault("status", on="run-now", message=said, **gone))
+    looked = "Job 7 does not exist."
+    workspace.faults.add(Fault("status", on="/jobs/get", message=looked, **gone))
+    with pytest.raises(LaunchFailed) as caught:
+        launcher.launch(an_attempt(1))
+    assert caught.value.seen["result_state"] == "404"
 
 
 def test_a_principal_that_may_list_no_jobs_is_answered(

@@ -123,6 +123,27 @@ def test_a_daemon_starts_while_the_workspace_is_away(
     assert time.monotonic() - began < 10
 
 
+def test_a_launch_whose_answer_names_no_run_spends_no_attempt(
+    workspace: Workspace,
+    jobs: Jobs,
+    launcher: LakeflowLauncher,
+    db: Db,
+    daemon_dsn: str,
+    tmp_path: Path,
+) -> None:
+    """As of a gateway that answers {}: its time is put off, and its token is sent again."""
+    register_job(db, timeout=timedelta(seconds=10), max_attempts=1)
+    workspace.faults.add(Fault("status", on="run-now", status=200, page="{}", times=None))
+    task_id = enqueue(db)
+    with running(daemon_dsn, tmp_path, external=(launcher,)):
+        claimed = until(lambda: attempts(db, task_id))[0]
+        until(lambda: attempts(db, task_id)[0]["deadline_at"] > claimed["deadline_at"], 20)
+        assert "names no run" in viewer.explain_task(db, task_id=task_id).explanation
+        workspace.faults.clear()
+        assert run_of(db, task_id) == str(*jobs.runs)
+    assert [one["attempt_no"] for one in attempts(db, task_id)] == [1]
+
+
 def test_a_daemon_that_reaches_no_workspace_holds_up_no_other(
     jobs: Jobs,
     launcher: LakeflowLauncher,

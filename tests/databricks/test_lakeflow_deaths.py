@@ -30,6 +30,7 @@ from support.lakeflow import (
     by_token,
     completing,
     enqueue,
+    forget_tokens,
     lives,
     lose_leases,
     quick_launcher,
@@ -152,13 +153,7 @@ def test_without_the_idempotency_token_the_test_above_fails(
     """A launcher that leaves it out pays twice, and the check says so."""
     register_job(db)
     launcher = quick_launcher(client)
-    api = launcher._workspace().jobs
-    run_now = api.run_now
-
-    def without(job_id: int, **options: Any) -> Any:
-        return run_now(job_id, **options | {"idempotency_token": None})
-
-    api.run_now = without  # type: ignore[method-assign]
+    forget_tokens(launcher)
     ids, _ = live_and_die(40, 1, workspace, launcher, db, superuser, daemon_dsn)
     assert max(len(runs) for runs in by_token(jobs).values()) > 1
     with pytest.raises(AssertionError):

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from databricks.sdk import WorkspaceClient
@@ -17,7 +16,7 @@ from forebay.launchers.configured import external_launchers
 from forebay.launchers.lakeflow import LakeflowLauncher
 from forebay_lab.workspace import Fault, Principal, Workspace
 from forebay_lab.workspace.jobs import Jobs
-from support.lakeflow import JOB, an_attempt, by_token, quick_launcher
+from support.lakeflow import JOB, an_attempt, by_token, forget_tokens, quick_launcher
 
 Client = Callable[..., WorkspaceClient]
 RUN_NOW = "POST /api/2.2/jobs/run-now"
@@ -69,17 +68,6 @@ def test_jl2_without_the_idempotency_token_a_lost_answer_is_a_second_run(
     assert len(by_token(jobs)["fb-1"]) == 2
 
 
-def forget_tokens(launcher: LakeflowLauncher) -> None:
-    """Have a launcher leave out the idempotency token."""
-    api = launcher._workspace().jobs
-    run_now = api.run_now
-
-    def without(job_id: int, **options: Any) -> Any:
-        return run_now(job_id, **options | {"idempotency_token": None})
-
-    api.run_now = without  # type: ignore[method-assign]
-
-
 def test_a_job_that_runs_as_many_as_it_may_queues_the_run(
     launcher: LakeflowLauncher, jobs: Jobs
 ) -> None:
@@ -99,7 +87,7 @@ def test_a_job_that_runs_as_many_as_it_may_queues_the_run(
     [
         (400, "INVALID_PARAMETER_VALUE", "400"),
         (403, "PERMISSION_DENIED", "403"),
-        (404, "RESOURCE_DOES_NOT_EXIST", "404"),
+        (404, "RESOURCE_DOES_NOT_EXIST", "UNREACHABLE"),
         (500, "INTERNAL_ERROR", "500"),
     ],
 )

@@ -59,6 +59,18 @@ def quick_launcher(client: MakeClient, **options: Any) -> LakeflowLauncher:
     return LakeflowLauncher(10, lambda: client(**given | options))
 
 
+def forget_tokens(launcher: LakeflowLauncher) -> None:
+    """Have a launcher leave out the idempotency token."""
+    api = launcher._workspace().api_client
+    do = api.do
+
+    def without(*asked: Any, body: Any = None, **options: Any) -> Any:
+        kept = body and {name: one for name, one in body.items() if name != "idempotency_token"}
+        return do(*asked, body=kept, **options)
+
+    api.do = without  # type: ignore[method-assign]
+
+
 def an_attempt(number: int = 1, *, job_id: int | None = JOB) -> ClaimedAttempt:
     """Return an attempt with ids and a token of this number."""
     return ClaimedAttempt(

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import requests
@@ -18,6 +19,9 @@ from urllib3.poolmanager import PoolManager
 
 MOST_LINES = 20
 """Connections to one host, as many as the SDK has: who wants another waits for one of them."""
+
+MOST_STEPS = 2
+"""How often an answer may be one that leads elsewhere: the API's never do."""
 
 
 class AnswerTime(HTTPAdapter):
@@ -40,23 +44,16 @@ class AnswerTime(HTTPAdapter):
     def send(
         self, request: requests.PreparedRequest, stream: bool = False, *arguments: Any, **more: Any
     ) -> requests.Response:
-        watch = _sending.watch = _Watch(self._seconds)
-        try:
+        with _sending.watched(request, self._seconds):
             answer = super().send(request, stream, *arguments, **more)
             if not stream:
                 answer.content  # noqa: B018  # read while it is watched
             return answer
-        except requests.RequestException as error:
-            if watch.has_broken_off:
-                said = f"no whole answer within {self._seconds:g} s"
-                raise requests.ReadTimeout(said, request=request) from error
-            raise
-        finally:
-            watch.end()
 
 
 def give_answers_time(session: requests.Session, seconds: float) -> requests.Session:
-    """Have a session's answers be there in `seconds`, and return it."""
+    """Have a session's answers be there in `seconds`, each step to them, and return it."""
+    session.max_redirects = MOST_STEPS
     for scheme in ("https://", "http://"):
         session.mount(scheme, AnswerTime(seconds))
     return session
@@ -92,6 +89,26 @@ class _Watch:
 
 class _Sending(threading.local):
     watch: _Watch
+
+    @contextmanager
+    def watched(self, request: requests.PreparedRequest, seconds: float) -> Iterator[None]:
+        """Watch over what a request is answered with in the block.
+
+        Raises ReadTimeout where it was broken off, also where that looks like its end.
+        """
+        watch = self.watch = _Watch(seconds)
+        fault: requests.RequestException | None = None
+        try:
+            yield
+        except requests.RequestException as error:
+            fault = error
+        finally:
+            watch.end()
+        if watch.has_broken_off:
+            said = f"no whole answer within {seconds:g} s"
+            raise requests.ReadTimeout(said, request=request) from fault
+        if fault:
+            raise fault
 
 
 _sending = _Sending()

@@ -1,4 +1,4 @@
-"""Which refusals are the API's own answers: the one place that tells them from a gateway's.
+"""Which answers are the API's own: the one place that tells them from a gateway's.
 
 What stands between answers with the same statuses while the workspace is away, often with a page.
 The SDK makes a code of such a page too, NOT_FOUND for one, which the API itself may have said.
@@ -24,6 +24,7 @@ from databricks.sdk.errors import (
 from databricks.sdk.errors.base import DatabricksError
 from databricks.sdk.errors.customizer import _ErrorCustomizer
 from databricks.sdk.errors.deserializer import _ErrorDeserializer
+from databricks.sdk.errors.parser import _Parser
 from urllib3.exceptions import NewConnectionError
 
 from forebay.databricks.login import LoginError
@@ -49,30 +50,53 @@ NETWORK = re.compile(r"blocked by Databricks IP ACL|Unauthorized network access"
 NO_SUCH_API = "ENDPOINT_NOT_FOUND"
 """A code of the API's own that says nothing of the thing which was asked for."""
 
+LAUNCH_TOKEN = re.compile(r'"idempotency_token": "([^"]+)"')
+"""In a request: who knows it may take the work of the run that it starts."""
+
 OWN = "forebay_is_own"
 BODY = "forebay_has_body"
+
+
+class NoAnswer(requests.RequestException, ValueError):
+    """What came, with a good status, is not what the API promises: it counts as a lost answer."""
 
 
 class Mark(_ErrorCustomizer):
     """Have the SDK's errors know whether they were answered in the form of the API.
 
-    What says it may repeat the request: the bearer that it carried is left out.
+    What says it may repeat the request: what that carried for nobody else is left out.
     """
 
     def customize_error(self, response: requests.Response, kwargs: dict[str, Any]) -> None:
         kwargs[OWN] = _is_of_the_api(response)
         kwargs[BODY] = bool(response.content)
         if message := kwargs.get("message"):
-            sent = str(response.request.headers.get("Authorization", ""))
-            kwargs["message"] = without_credentials(str(message), sent)
+            kwargs["message"] = _without_secrets(str(message), response.request)
 
 
 class Unreadable(_ErrorDeserializer):
     """Say of a refusal that the SDK cannot read what it is; the SDK tells the whole request."""
 
     def deserialize_error(self, response: requests.Response, _body: bytes) -> dict[str, Any]:
-        status = f"{response.status_code} {response.reason or ''}".strip()
-        return {"message": f"{status}, with a page that is no answer of the API's"}
+        return {"message": _not_of_the_api(response)}
+
+
+class Judge(_Parser):
+    """Judge all that is answered as the SDK's own parser does, and find what is no answer."""
+
+    def __init__(self, parser: _Parser) -> None:
+        super().__init__()
+        self._error_parsers = [*parser._error_parsers, Unreadable()]
+        self._error_customizers = [*parser._error_customizers, Mark()]
+
+    def get_api_error(self, response: requests.Response) -> DatabricksError | None:
+        """Return the error of a refusal. Raises NoAnswer."""
+        error = super().get_api_error(response)
+        if error:
+            return error
+        if _was_asked_for_json(response) and not isinstance(_document(response), dict | list):
+            raise NoAnswer(_not_of_the_api(response))
+        return None
 
 
 def is_own(error: BaseException | None) -> bool:
@@ -138,12 +162,39 @@ def absent() -> Iterator[None]:
             raise
 
 
+def _without_secrets(text: str, request: requests.PreparedRequest) -> str:
+    """Return a text without the bearer of its request, and the token of the launch that it is."""
+    text = without_credentials(text, str(request.headers.get("Authorization", "")))
+    for token in LAUNCH_TOKEN.findall(request.body if isinstance(request.body, str) else ""):
+        text = text.replace(token, "***")
+    return text
+
+
+def _not_of_the_api(response: requests.Response) -> str:
+    status = f"{response.status_code} {response.reason or ''}".strip()
+    told = "a page that is no answer of the API's" if response.content else "nothing in it"
+    return f"{status}, with {told}"
+
+
+def _was_asked_for_json(response: requests.Response) -> bool:
+    """Tell whether an answer has to be JSON: one to a change may also have no body."""
+    asked = response.request
+    if asked.headers.get("Accept") != "application/json" or response.status_code == 204:
+        return False
+    return asked.method in ("GET", "POST") or bool(response.content)
+
+
+def _document(response: requests.Response) -> Any:
+    """Return what an answer has in it, None where that is no JSON."""
+    try:
+        return json.loads(response.content)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _is_of_the_api(response: requests.Response) -> bool:
     """Tell whether a refusal has a code of the API's, or is one of its lists of principals'."""
-    try:
-        said = json.loads(response.content)
-    except (ValueError, RecursionError):
-        return False
+    said = _document(response)
     if not isinstance(said, dict):
         return False
     code = said.get("error_code")

@@ -20,7 +20,7 @@ from databricks.sdk.core import Config
 import forebay
 from forebay.databricks import is_on_databricks as is_on_databricks
 from forebay.databricks.answer_time import give_answers_time
-from forebay.databricks.answers import Mark, Unreadable, was_not_done
+from forebay.databricks.answers import Judge, was_not_done
 from forebay.databricks.login import Login, told
 
 HTTP_SECONDS = 10
@@ -75,8 +75,7 @@ def workspace_client(
     # The one place where an answer can be seen beside its request; files travel by it too.
     sender = client.api_client._api_client
     give_answers_time(sender._session, http_seconds).hooks["response"].append(login.again)
-    sender._error_parser._error_parsers.append(Unreadable())
-    sender._error_parser._error_customizers.append(Mark())
+    sender._error_parser = Judge(sender._error_parser)
     return client
 
 

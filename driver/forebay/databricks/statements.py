@@ -24,7 +24,7 @@ from databricks.sdk.service.sql import (
     StatementState,
 )
 
-from forebay.databricks.answers import FAILURES, is_refusal
+from forebay.databricks.answers import FAILURES, NoAnswer, is_refusal
 
 T = TypeVar("T")
 
@@ -78,8 +78,11 @@ def begin(
     sql: str,
     parameters: Mapping[str, Parameter] | None = None,
 ) -> StatementResponse:
-    """Send a statement, and return what is known of it a moment later. Raises the SDK's errors."""
-    return client.statement_execution.execute_statement(
+    """Send a statement, and return what is known of it a moment later.
+
+    Raises the SDK's errors, and NoAnswer where it is not said how the statement is called.
+    """
+    begun = client.statement_execution.execute_statement(
         sql,
         warehouse_id,
         wait_timeout=WAIT,
@@ -88,6 +91,8 @@ def begin(
         format=Format.JSON_ARRAY,
         parameters=[_parameter(name, value) for name, value in (parameters or {}).items()],
     )
+    _id(begun)
+    return begun
 
 
 def rows(client: WorkspaceClient, begun: StatementResponse, until: float) -> list[Row]:
@@ -178,8 +183,8 @@ def _chunk(client: WorkspaceClient, statement_id: str, index: int, until: float)
 
 
 def _id(response: StatementResponse) -> str:
-    if response.statement_id is None:
-        raise StatementFailed("The warehouse did not say how the statement is called.")
+    if not isinstance(response.statement_id, str):
+        raise NoAnswer("the warehouse's answer names no statement")
     return response.statement_id
 
 

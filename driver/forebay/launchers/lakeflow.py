@@ -11,9 +11,8 @@ from typing import Any, TypeVar
 
 from databricks.sdk import WorkspaceClient
 from databricks.sdk.errors import BadRequest, NotFound, PermissionDenied
-from databricks.sdk.service.jobs import QueueSettings
 
-from forebay.databricks.answers import FAILURES
+from forebay.databricks.answers import FAILURES, NoAnswer
 from forebay.databricks.client import id_of, workspace_client
 from forebay.databricks.login import LoginError
 from forebay.launchers import (
@@ -78,7 +77,7 @@ class LakeflowLauncher:
     def check(self) -> None:
         """Raise LauncherAway unless the workspace answers as it should."""
         try:
-            self._send("/api/2.2/jobs/list", limit=1)
+            self._send("GET", "/api/2.2/jobs/list", query={"limit": 1})
         except FAILURES as error:
             if not isinstance(error, PermissionDenied) or not answers.is_answer(error):
                 raise _away(error) from error
@@ -91,39 +90,41 @@ class LakeflowLauncher:
         job_id = attempt.job_id
         if job_id is None:
             raise LaunchFailed(f'agent "{attempt.agent}" has no job', answers.failed("NO_JOB"))
+        asked = {
+            "job_id": job_id,
+            "job_parameters": {
+                "forebay_task_id": str(attempt.task_id),
+                "forebay_attempt_id": str(attempt.attempt_id),
+                "forebay_launch_token": attempt.launch_token,
+            },
+            "idempotency_token": attempt.launch_token,
+            "queue": {"enabled": True},
+        }
         try:
-            waiter = self._reach(
-                lambda: self._workspace().jobs.run_now(
-                    job_id,
-                    job_parameters={
-                        "forebay_task_id": str(attempt.task_id),
-                        "forebay_attempt_id": str(attempt.attempt_id),
-                        "forebay_launch_token": attempt.launch_token,
-                    },
-                    idempotency_token=attempt.launch_token,
-                    queue=QueueSettings(enabled=True),
-                )
+            run = self._reach(
+                lambda: answers.about_run(self._send("POST", "/api/2.2/jobs/run-now", body=asked))
             )
         except FAILURES as error:
             raise self._launch_failed(job_id, error) from error
-        if not isinstance(waiter.run_id, int):
-            said = f"job {job_id}: the workspace named no run"
-            raise LaunchFailed(said, answers.failed("NO_RUN", None, said))
-        return str(waiter.run_id)
+        return str(run["run_id"])
 
     def cancel(self, run_id: str, job_id: int | None = None) -> None:
         """Ask for the end of a run; one that has ended, is not there or is another job's is not.
 
         Raises LaunchFailed where it is another job's, else CancelFailed.
         """
+        is_seen = False
         try:
             seen = answers.seen_of(self._get_run(run_id), job_id)
             if seen.get("result_state") == "OTHER_JOB":
                 raise LaunchFailed(seen["message"], seen)
-            self._reach(lambda: self._workspace().jobs.cancel_run(int(run_id)))
+            is_seen = True
+            asked = {"run_id": int(run_id)}
+            self._reach(lambda: self._send("POST", "/api/2.2/jobs/runs/cancel", body=asked))
         except FAILURES as error:
             said, is_answer = answers.words(error), answers.is_answer(error)
-            if not is_answer or not isinstance(error, BadRequest | NotFound):
+            has_ended = is_seen and is_answer and isinstance(error, BadRequest)
+            if not has_ended and not answers.is_missing(error, "Run", run_id):
                 is_forbidden = is_answer and isinstance(error, PermissionDenied)
                 raise CancelFailed(said, is_forbidden=is_forbidden) from error
             log.info("run_not_cancelled", run_id=run_id, reason=said)
@@ -153,7 +154,9 @@ class LakeflowLauncher:
         give_up_at = time.monotonic() + LONGEST_LISTING
         try:
             for _ in range(MOST_PAGES):
-                page = self._get("/api/2.2/jobs/runs/list", **query)
+                page = self._reach(
+                    lambda: self._send("GET", "/api/2.2/jobs/runs/list", query=query)
+                )
                 runs = page.get("runs")
                 listed = [run for run in runs if isinstance(run, dict)] if runs else []
                 by_id = {str(run.get("run_id")): run for run in listed}
@@ -177,16 +180,21 @@ class LakeflowLauncher:
     def _launch_failed(self, job_id: int, error: Exception) -> LaunchFailed:
         """Return what to raise for a launch that failed, of a workspace that is there."""
         said = f"job {job_id}: {answers.words(error)}"
-        error_code = answers.code_of(error)
-        if not answers.is_answer(error):
-            return JobAway(said, answers.failed(answers.result_of(error), error_code, said))
-        status = "404" if self._lacks_job(job_id, error) else answers.result_of(error)
-        return LaunchFailed(said, answers.failed(status, error_code, said))
+        is_missing = self._lacks_job(job_id, error)
+        status = "404" if is_missing else answers.result_of(error)
+        seen = answers.failed(status, answers.code_of(error), said)
+        is_refused = answers.is_answer(error) and not isinstance(error, NotFound)
+        return LaunchFailed(said, seen) if is_missing or is_refused else JobAway(said, seen)
 
     def _lacks_job(self, job_id: int, error: Exception) -> bool:
-        """Tell whether a launch was refused because its job is not there: a 400 may mean that."""
-        if not isinstance(error, BadRequest):
+        """Tell whether a launch was refused because its job is not there: a 400 may mean that.
+
+        So may a 404 that does not say what is not there.
+        """
+        if not isinstance(error, BadRequest | NotFound) or not answers.is_answer(error):
             return False
+        if isinstance(error, NotFound) and answers.is_missing(error, "Job", job_id):
+            return True
         try:
             self._reach(lambda: self._workspace().jobs.get(job_id))
         except FAILURES as found:
@@ -194,19 +202,33 @@ class LakeflowLauncher:
         return False
 
     def _get_run(self, run_id: str) -> dict[str, Any]:
-        return self._get("/api/2.2/jobs/runs/get", run_id=run_id)
+        asked = {"run_id": run_id}
+        return self._reach(
+            lambda: answers.about_run(
+                self._send("GET", "/api/2.2/jobs/runs/get", query=asked), run_id
+            )
+        )
 
-    def _get(self, path: str, **query: Any) -> dict[str, Any]:
-        return self._reach(lambda: self._send(path, **query))
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: dict[str, Any] | None = None,
+        body: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return an answer as it was sent: the SDK's types drop the words that they do not know.
 
-    def _send(self, path: str, **query: Any) -> dict[str, Any]:
-        """Return an answer as it was sent: the SDK's types drop the words that they do not know."""
+        Raises NoAnswer where it is no object.
+        """
         client = self._workspace()
         headers = {"Accept": "application/json"}
         if workspace_id := client.config.workspace_id:
             headers["X-Databricks-Workspace-Id"] = workspace_id
-        answer = client.api_client.do("GET", path, query=query, headers=headers)
-        return dict(answer) if isinstance(answer, dict) else {}
+        answer = client.api_client.do(method, path, query=query, body=body, headers=headers)
+        if not isinstance(answer, dict):
+            raise NoAnswer("the workspace's answer is no object")
+        return answer
 
     def _reach(self, request: Callable[[], Answer]) -> Answer:
         """Return what a request gives. Raises LauncherAway where nothing else is answered either.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from databricks.sdk.errors import BadRequest, NotFound
 from databricks.sdk.errors.base import DatabricksError
 from databricks.sdk.errors.platform import STATUS_CODE_MAPPING
 
 from forebay.databricks import login
-from forebay.databricks.answers import is_own
+from forebay.databricks.answers import NoAnswer, is_own
 from forebay.jsonb import cut
 
 HELD_UP = (401, 429, 503, 504)
@@ -26,6 +26,12 @@ OF_THE_API = ("RESOURCE_DOES_NOT_EXIST", "INVALID_PARAMETER_VALUE")
 
 The SDK takes the second one for a NotFound too, where the message says so.
 """
+
+ABSENT = (
+    r"(^|[.:]\s)(the )?{kind}:?( with)?( id:?)? ['\"]?{number}['\"]?( in job:? \d+)?"
+    r" (does not exist|doesn't exist|(was|is|could) not (be )?found)\b"
+)
+"""How a sentence says it of a job or a run, from its beginning on."""
 
 LONGEST_WORD = 200
 LONGEST_TEXT = 2000
@@ -60,6 +66,19 @@ def seen_of(run: Mapping[str, Any], job_id: int | None = None) -> Seen:
     } | said_of(_word(state, "result_state"), _word(ended, "code"), message)
 
 
+def about_run(answer: dict[str, Any], wanted: str | None = None) -> dict[str, Any]:
+    """Return an answer that has to be about a run. Raises NoAnswer.
+
+    It is none where it names no run, or another one than is wanted.
+    """
+    run_id = answer.get("run_id")
+    if isinstance(run_id, bool) or not isinstance(run_id, int) or run_id <= 0:
+        raise NoAnswer("the workspace's answer names no run")
+    if wanted not in (None, str(run_id)):
+        raise NoAnswer(f"the workspace's answer is about run {run_id}")
+    return answer
+
+
 def said_of(result: str | None, code: str | None, message: str | None) -> Seen:
     """Return the words beside a state that are there."""
     told = {
@@ -92,25 +111,28 @@ def is_answer(error: Exception) -> bool:
     return status_of(error) in REFUSED
 
 
-def is_missing(error: Exception, kind: str, number: object) -> bool:
-    """Tell whether the API itself says that there is no such job or run."""
+def is_missing(error: Exception, kind: Literal["Job", "Run"], number: object) -> bool:
+    """Tell whether the API itself says that there is no such job or run.
+
+    Only what names it, and says so of it, does: not of its workspace, or a user.
+    """
     if not isinstance(error, BadRequest | NotFound) or not is_answer(error):
         return False
     if error.error_code not in OF_THE_API:
         return False
-    name = re.escape(str(number))
-    said = rf"\b{kind} {name} does not exist"
-    if error.error_code == "RESOURCE_DOES_NOT_EXIST":  # of this one, not of its workspace or a user
-        said = rf"\b({kind}|{name})\b"
+    said = ABSENT.format(kind=kind, number=re.escape(str(number)))
     return bool(re.search(said, str(error), re.IGNORECASE))
 
 
 def result_of(error: BaseException | None) -> str:
-    """Return the word for how a request failed: the HTTP status, UNREACHABLE, or OTHER."""
+    """Return the word for how a request failed: the HTTP status, UNREACHABLE, or OTHER.
+
+    A 404 is none: of what is not there, only `is_missing` tells whether it is the job or the run.
+    """
     if not isinstance(error, DatabricksError):
         return "UNREACHABLE"
     status = status_of(error)
-    if status in (*REFUSED, 404) and not is_answer(error):
+    if status == 404 or (status in REFUSED and not is_answer(error)):
         return "UNREACHABLE"
     return str(status or "OTHER")
 

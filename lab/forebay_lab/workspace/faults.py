@@ -8,21 +8,23 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 FaultKind = Literal["status", "lost", "reset", "break", "slow", "hang", "drip"]
+Coding = Literal["length", "close", "gzip"]
 
 
 @dataclass(slots=True)
 class Fault:
     """Something that befalls requests whose "METHOD /path" contains a match of `on`.
 
-    status  answers with `status`, `code` and `message`, or as a gateway does with `page`, and
-            carries nothing out
+    status  answers with `status`, `code` and `message`, or as a gateway does with `page` or to
+            another `location`, and carries nothing out
     lost    carries the request out and breaks the connection before it answers
     reset   breaks the connection and carries nothing out
     break   breaks the connection after `after` bytes of a body: of the answer to a GET, else of the
             request, which is then not carried out
     slow    waits `seconds`, then carries it out and answers
     hang    carries it out, and answers after `seconds`
-    drip    carries it out, and answers with a byte each of `seconds`
+    drip    carries it out, and answers with a byte each of `seconds`; where the answer ends tells
+            its `coding`: its length, or that the line is closed, with gzip too
 
     It befalls `times` requests (None: all), after it let `skip` pass. `retry_after` is sent with
     a status.
@@ -34,11 +36,13 @@ class Fault:
     code: str = "TEMPORARILY_UNAVAILABLE"
     message: str = "The service is not available."
     page: str | None = None
+    location: str | None = None
     seconds: float = 1.0
     times: int | None = 1
     skip: int = 0
     after: int = 0
     retry_after: int | None = None
+    coding: Coding = "length"
 
 
 @dataclass(slots=True)

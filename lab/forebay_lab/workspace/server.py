@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import socket
@@ -189,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._log(request, 0)
             return self._break()
         if fault and fault.kind == "drip":
-            answer = self._dripping(answer, fault.seconds)
+            answer = self._dripping(answer, fault)
         self._log(request, answer.status)
         while request.body.read(1 << 16):
             pass  # what nobody read would be taken for the next request
@@ -204,12 +205,17 @@ class _Handler(BaseHTTPRequestHandler):
             body = {"error_code": error.code, "message": error.message}
             return Answer(body, error.status, error.headers)
 
-    def _dripping(self, answer: Answer, seconds: float) -> Answer:
-        """Return an answer that takes `seconds` for each byte of its body."""
+    def _dripping(self, answer: Answer, fault: Fault) -> Answer:
+        """Return an answer that takes the fault's seconds for each byte of its body."""
         content = json.dumps(answer.body).encode()
-        drops = (bytes([one]) for one in content if not self.workspace.closing.wait(seconds))
-        kind = {"content-type": "application/json", "content-length": str(len(content))}
-        return Answer(status=answer.status, headers={**answer.headers, **kind}, chunks=drops)
+        ends = {"connection": "close"}
+        if fault.coding == "length":
+            ends = {"content-length": str(len(content))}
+        elif fault.coding == "gzip":
+            content, ends = gzip.compress(content), ends | {"content-encoding": "gzip"}
+        is_over = self.workspace.closing.wait
+        drops = (bytes([one]) for one in content if not is_over(fault.seconds))
+        return Answer(status=answer.status, headers={**answer.headers, **ends}, chunks=drops)
 
     def _log(self, request: Request, status: int) -> None:
         who = request.principal.name if request.principal else None
@@ -220,7 +226,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, answer: Answer, most: float = math.inf) -> None:
         """Send an answer, and of its chunks `most` bytes."""
         content = json.dumps(answer.body).encode() if answer.chunks is None else b""
-        headers = {"content-type": "application/json", "content-length": str(len(content))}
+        headers = {"content-type": "application/json"}
+        if answer.chunks is None:
+            headers["content-length"] = str(len(content))
         if answer.status == 204:
             content, headers = b"", {}
         headers |= {name.lower(): value for name, value in answer.headers.items()}
@@ -275,6 +283,8 @@ class _Body:
 
 def _refused(fault: Fault) -> Answer:
     headers = {} if fault.retry_after is None else {"retry-after": str(fault.retry_after)}
+    if fault.location is not None:
+        headers["location"] = fault.location
     if fault.page is not None:
         page = fault.page.encode()
         headers |= {"content-type": "text/html", "content-length": str(len(page))}
