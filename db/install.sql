@@ -225,7 +225,7 @@
 \set file functions/internal/_may_retry.sql \set sha256 ae5a265c8ac8c8a4fe5c46a0c5c40a445a3abe4d9448ec85bb5ac38fabc0333e \ir install/apply.sql
 \set file functions/internal/_may_start.sql \set sha256 0555b8906a266f95cfd755bb17394bf95c6a561132f7fe98f5d8b1f328817ada \ir install/apply.sql
 \set file functions/internal/_measure.sql \set sha256 e61893d4d6328633983e365d0344f44b804f5006afde69829d6a74d815879a89 \ir install/apply.sql
-\set file functions/internal/_merge_call.sql \set sha256 ce8ba161f5a88f1fb72ff5838d25c1cbf9123bf286e254a2ff7326b1430fa0e8 \ir install/apply.sql
+\set file functions/internal/_merge_call.sql \set sha256 837e61b770d9110ad979ab0ceb354eb4740c112689169dc39d0bddcad49f2440 \ir install/apply.sql
 \set file functions/internal/_moment_words.sql \set sha256 c7a9665934a7a9bbf0dc03532a234217d70256f6723ab8f21d3920a27d97aec6 \ir install/apply.sql
 \set file functions/internal/_move_ids.sql \set sha256 a82f508825cd11e1f0830feeca516b348d209e038c3c81e451392f5497501aec \ir install/apply.sql
 \set file functions/internal/_names.sql \set sha256 4b98395b29edf3db3bf636f18c26d2b17235c1ddd70b16a5d42a98c9511bf6f4 \ir install/apply.sql
@@ -321,7 +321,7 @@
 \set file functions/internal/_set_shared.sql \set sha256 7ec23c60cb1a6ce082897216c3e72adf9bcf922f346220730447a1b2d59b5f5f \ir install/apply.sql
 \set file functions/internal/_settle.sql \set sha256 88ea2d33ba3998c88fe955bd8fd452d27e582414065af80548c761ab71c7950b \ir install/apply.sql
 \set file functions/internal/_settle_at.sql \set sha256 43142db32bc7d318f1d0b37b0e266301bc870610c751b5cbacd257fe7c0a9089 \ir install/apply.sql
-\set file functions/internal/_settle_call.sql \set sha256 e706c930c38b6952a5fc98f6f341365d6c82080d3010e72f77acd8e75b4d4db9 \ir install/apply.sql
+\set file functions/internal/_settle_call.sql \set sha256 8f1ef747a2b9fd09a105afc50d96cc959e85792f4e75ab079c17b3e1a31369a6 \ir install/apply.sql
 \set file functions/internal/_share.sql \set sha256 d8a2f82ee92afaf5a013bb994b31744b770103d290a822edc86c3bf52e4116f8 \ir install/apply.sql
 \set file functions/internal/_share_trace.sql \set sha256 93fe50ca016b3fe024625c105d7593291d1b69b0dd35f039b4fb0a1af2951a2d \ir install/apply.sql
 \set file functions/internal/_short_customers.sql \set sha256 c6d6c9f25c32afe038f7c87f83b9d4293e8ff5599935941da3558297df6104cb \ir install/apply.sql
@@ -493,7 +493,7 @@
 \set file functions/upkeep/prepare_branch.sql \set sha256 239d094b7b793660ffd5181aed2465000f9c9db0e70b10923f589522497c7e85 \ir install/apply.sql
 \set file functions/upkeep/record_bill.sql \set sha256 5fa450bda23fa84bf638d899bf0e57e90b53844e8f93084c93b478f68d03bdce \ir install/apply.sql
 \set file functions/upkeep/record_compute_usage.sql \set sha256 7ac3b0a85c768537bdebdaba770b50fc709fa07970933ca948386f1e45e9ad5d \ir install/apply.sql
-\set file functions/upkeep/record_traces.sql \set sha256 4f6dabd52005de9934050cb38ff810ab8ccb301151ea4f2d7803eee4760515fe \ir install/apply.sql
+\set file functions/upkeep/record_traces.sql \set sha256 55b73ece3261c3bad06463d8b78978bd3d13ae7fa4c379e2866005b9e254ac36 \ir install/apply.sql
 \set file functions/upkeep/runs_to_bill.sql \set sha256 0e115904ba5f452d97038db6deb73b70bde221753a54645323a15c30ac1c38aa \ir install/apply.sql
 \set file functions/upkeep/uploads_cleaned.sql \set sha256 6c6bbe7042d47269d10ff8db3d85f74edb18abf747a52464ee04e842d204d048 \ir install/apply.sql
 \set file functions/upkeep/uploads_to_clean.sql \set sha256 3d459fd42d2e41637d97ae04d8fe767f6160576b71263e9ce7ed9ce4270bd3fb \ir install/apply.sql

@@ -10195,35 +10195,39 @@ create or replace function forebay._merge_call(p_old forebay.attempt_usage, p_ne
 as $function$
 -- What is known of a call after p_new, where p_old was known: the whole of p_new where p_old is null.
 --
--- A report fills what was unknown, and the first numbers win. What a look at traces sees later corrects what it saw before.
--- A session's numbers only grow.
-declare
-    v_is_look boolean := p_new.is_partial is not null;
-    v_first   forebay.attempt_usage := case when v_is_look then p_new else p_old end;
-    v_second  forebay.attempt_usage := case when v_is_look then p_old else p_new end;
+-- A report fills what was unknown, and the first numbers win; a session's numbers only grow. What a look at traces tells
+-- of a call replaces what was known of it, also by what it leaves out: the rest of a sum is not what the sum was.
 begin
     if p_old.call_id is null then
         return p_new;
     end if;
-    if p_old.is_cumulative then
-        v_first.input_tokens := greatest(p_old.input_tokens, p_new.input_tokens);
-        v_first.output_tokens := greatest(p_old.output_tokens, p_new.output_tokens);
-        v_first.cached_tokens := greatest(p_old.cached_tokens, p_new.cached_tokens);
-        v_first.pages := greatest(p_old.pages, p_new.pages);
-        v_first.cost_usd := greatest(p_old.cost_usd, p_new.cost_usd);
-        v_first.list_usd := greatest(p_old.list_usd, p_new.list_usd);
+    if p_new.is_partial is not null then
+        p_new.attempt_id := p_old.attempt_id;
+        p_new.recorded_at := p_old.recorded_at;
+        p_new.usd := p_old.usd;
+        p_new.is_list_price := p_old.is_list_price;
+        p_new.counted_usd := p_old.counted_usd;
+        p_new.is_cumulative := p_old.is_cumulative;
+        return p_new;
     end if;
-    p_old.model := coalesce(v_first.model, v_second.model);
-    p_old.input_tokens := coalesce(v_first.input_tokens, v_second.input_tokens);
-    p_old.output_tokens := coalesce(v_first.output_tokens, v_second.output_tokens);
-    p_old.cached_tokens := coalesce(v_first.cached_tokens, v_second.cached_tokens);
-    p_old.pages := coalesce(v_first.pages, v_second.pages);
-    p_old.cost_usd := coalesce(v_first.cost_usd, v_second.cost_usd);
-    p_old.list_usd := coalesce(v_first.list_usd, v_second.list_usd);
-    p_old.started_at := coalesce(v_first.started_at, v_second.started_at);
-    p_old.latency_ms := coalesce(v_first.latency_ms, v_second.latency_ms);
-    p_old.trace_id := coalesce(v_first.trace_id, v_second.trace_id);
-    p_old.is_partial := coalesce(p_new.is_partial, p_old.is_partial);
+    if p_old.is_cumulative then
+        p_old.input_tokens := greatest(p_old.input_tokens, p_new.input_tokens);
+        p_old.output_tokens := greatest(p_old.output_tokens, p_new.output_tokens);
+        p_old.cached_tokens := greatest(p_old.cached_tokens, p_new.cached_tokens);
+        p_old.pages := greatest(p_old.pages, p_new.pages);
+        p_old.cost_usd := greatest(p_old.cost_usd, p_new.cost_usd);
+        p_old.list_usd := greatest(p_old.list_usd, p_new.list_usd);
+    end if;
+    p_old.model := coalesce(p_old.model, p_new.model);
+    p_old.input_tokens := coalesce(p_old.input_tokens, p_new.input_tokens);
+    p_old.output_tokens := coalesce(p_old.output_tokens, p_new.output_tokens);
+    p_old.cached_tokens := coalesce(p_old.cached_tokens, p_new.cached_tokens);
+    p_old.pages := coalesce(p_old.pages, p_new.pages);
+    p_old.cost_usd := coalesce(p_old.cost_usd, p_new.cost_usd);
+    p_old.list_usd := coalesce(p_old.list_usd, p_new.list_usd);
+    p_old.started_at := coalesce(p_old.started_at, p_new.started_at);
+    p_old.latency_ms := coalesce(p_old.latency_ms, p_new.latency_ms);
+    p_old.trace_id := coalesce(p_old.trace_id, p_new.trace_id);
     return p_old;
 end;
 $function$;
@@ -10231,7 +10235,7 @@ $function$;
 comment on function forebay._merge_call is
 'What is known of a call after p_new, where p_old was known: the whole of p_new where p_old is null.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_merge_call.sql', 'repeatable', 'ce8ba161f5a88f1fb72ff5838d25c1cbf9123bf286e254a2ff7326b1430fa0e8', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_merge_call.sql', 'repeatable', '837e61b770d9110ad979ab0ceb354eb4740c112689169dc39d0bddcad49f2440', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -14045,9 +14049,9 @@ as $function$
 -- Leave to the quotas what a call's report adds to what they were charged for it; p_old is null for a new call.
 --
 -- A granted call is found by its id, or as the oldest that was granted without one. Its first report says that it is over;
--- a number of tokens that stays unknown keeps its grant until it is known. A call that nobody asked for counts when it was
--- made, against the quotas that the agent draws on now. Traces count only where neither the agent's asking nor its own
--- reports tell of its calls.
+-- a number of tokens that stays unknown keeps its grant until it is known, and is taken back where it is known no more. A
+-- call that nobody asked for counts when it was made, against the quotas that the agent draws on now. Traces count only
+-- where neither the agent's asking nor its own reports tell of its calls.
 --
 -- Writes  forebay.quota_settlements, forebay.attempt_calls
 declare
@@ -14078,8 +14082,12 @@ begin
     v_quotas := coalesce(v_grant.quotas, (forebay._get_agent(p_attempt.agent)).quotas);
     v_call.called_at := coalesce(v_grant.granted_at, forebay._called_at(p_new, p_attempt.started_at));
     v_call.requests := (v_grant.call_no is null and p_old.call_id is null)::integer;
-    v_call.input_tokens := coalesce(p_new.input_tokens - coalesce(p_old.input_tokens, v_grant.input_tokens, 0), 0);
-    v_call.output_tokens := coalesce(p_new.output_tokens - coalesce(p_old.output_tokens, v_grant.output_tokens, 0), 0);
+    v_call.input_tokens := coalesce(
+        p_new.input_tokens - coalesce(p_old.input_tokens, v_grant.input_tokens, 0), -p_old.input_tokens, 0
+    );
+    v_call.output_tokens := coalesce(
+        p_new.output_tokens - coalesce(p_old.output_tokens, v_grant.output_tokens, 0), -p_old.output_tokens, 0
+    );
 
     insert into forebay.quota_settlements (quota, called_at, requests, input_tokens, output_tokens)
     select q.quota, v_call.called_at, v_call.requests, v_call.input_tokens, v_call.output_tokens
@@ -14090,7 +14098,7 @@ $function$;
 
 comment on function forebay._settle_call is 'Leave to the quotas what a call''s report adds to what they were charged for it; p_old is null for a new call.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/internal/_settle_call.sql', 'repeatable', 'e706c930c38b6952a5fc98f6f341365d6c82080d3010e72f77acd8e75b4d4db9', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/internal/_settle_call.sql', 'repeatable', '8f1ef747a2b9fd09a105afc50d96cc959e85792f4e75ab079c17b3e1a31369a6', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
@@ -21135,7 +21143,7 @@ as $function$
 -- Record what a look for an attempt's traces found, and say whether it goes on: found, partial, awaited or missing.
 --
 -- p_calls are calls as report_usage takes them; their source is trace. They are all that the traces named in them (trace_id)
--- tell of: what a later look sees corrects what was seen before, and what it does not see any more is dropped. p_traces
+-- tell of: what a later look sees replaces what was seen before, and what it does not see any more is dropped. p_traces
 -- says how many traces there were, p_is_whole that all of them had ended and were read to their end: else the usage
 -- that they tell is not known as a whole. Traces are found when they also tell of as many calls as the attempt itself, and of
 -- one at least: a trace may be stored without what is in it. Else there are more looks, with longer and longer waits, and at
@@ -21191,7 +21199,7 @@ $function$;
 comment on function forebay.record_traces is
 'Record what a look for an attempt''s traces found, and say whether it goes on: found, partial, awaited or missing.';
 insert into forebay.schema_history as h (name, kind, sha256, release, applied_at, applied_by)
-values ('functions/upkeep/record_traces.sql', 'repeatable', '4f6dabd52005de9934050cb38ff810ab8ccb301151ea4f2d7803eee4760515fe', '0.5.1', pg_catalog.clock_timestamp(), session_user)
+values ('functions/upkeep/record_traces.sql', 'repeatable', '55b73ece3261c3bad06463d8b78978bd3d13ae7fa4c379e2866005b9e254ac36', '0.5.1', pg_catalog.clock_timestamp(), session_user)
 on conflict (name) do update
 set sha256 = excluded.sha256, release = excluded.release, applied_at = excluded.applied_at,
     applied_by = excluded.applied_by, runs = h.runs + 1;
