@@ -50,7 +50,7 @@ NETWORK = re.compile(r"blocked by Databricks IP ACL|Unauthorized network access"
 NO_SUCH_API = "ENDPOINT_NOT_FOUND"
 """A code of the API's own that says nothing of the thing which was asked for."""
 
-LAUNCH_TOKEN = re.compile(r'"idempotency_token": "([^"]+)"')
+LAUNCH_TOKEN = re.compile(r'"idempotency_token": "([^"]{8,})"')
 """In a request: who knows it may take the work of the run that it starts."""
 
 OWN = "forebay_is_own"
