@@ -24,7 +24,8 @@ select array_agg(s.used order by s.unit = 'requests' desc) from forebay.quota_st
 select results_eq('of_trace', $$ values (10::bigint, 1::bigint, false, 0.000011, false) $$, 'a span that goes on');
 select results_eq('charged', $$ values (array[1, 10]::numeric[]) $$, 'is charged to the quotas');
 select given($$
-    select forebay.record_traces(101, '[{"call_id": "t/1", "trace_id": "t", "input_tokens": 30, "output_tokens": 500}]', 1)
+    select forebay.record_traces(101, '[{"call_id": "t/1", "trace_id": "t", "model": "m", "input_tokens": 30,
+        "output_tokens": 500}]', 1)
 $$);
 select results_eq('of_trace', $$ values (30::bigint, 500::bigint, false, 0.00053, false) $$, 'and has used more when it ends');
 select results_eq('charged', $$ values (array[1, 30]::numeric[]) $$, 'which is the same call');
