@@ -77,9 +77,7 @@ def test_an_answer_that_is_none_of_the_api_is_a_sentence(
     """A gateway may answer with what looks well; nothing counts as read then."""
     books.run()
     workspace.faults.add(Fault("status", r"POST /api/2.0/sql/statements$", 200, page=page))
-    with pytest.raises(
-        BillError, match=r"^The bill cannot be read: The (answer|warehouse) "
-    ) as said:
+    with pytest.raises(BillError, match=r"no answer of the API's|names no statement") as said:
         books.read()
     assert "Expecting" not in str(said.value)
     assert viewer.metrics(books.db).compute_as_of is None

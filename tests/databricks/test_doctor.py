@@ -658,7 +658,7 @@ def test_a_job_of_which_a_page_is_told_is_unknown(
     here.workspace.faults.add(Fault("status", "GET .*/jobs/get", 200, page=page, times=None))
     (finding,) = lacking()
     assert (finding.check, finding.state) == ("job 7", "unknown")
-    assert "The answer is none of the API's" in finding.said
+    assert "no answer of the API's" in finding.said
 
 
 def test_a_group_with_hyphens_is_no_application_id(

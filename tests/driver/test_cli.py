@@ -15,7 +15,7 @@ import pytest
 from forebay import __version__
 from forebay.cli import main, output
 from forebay.cli.psql import pg_environment
-from support.cli import Cli
+from support.cli import Cli, own_log
 from support.server import TestServer
 
 COMMAND = (sys.executable, "-m", "forebay.cli")
@@ -165,7 +165,7 @@ def test_refusals_name_what_was_typed(cli: Cli, role_dsn: Callable[..., str]) ->
 def test_debug_shows_the_traceback(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """With FOREBAY_DEBUG=1 the error itself comes out."""
     monkeypatch.setenv("FOREBAY_DEBUG", "1")
-    with pytest.raises(Exception, match="FOREBAY_DATABASE_URL"):
+    with own_log(), pytest.raises(Exception, match="FOREBAY_DATABASE_URL"):
         main(["tasks"])
 
 

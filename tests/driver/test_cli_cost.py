@@ -210,7 +210,7 @@ def test_a_zero_that_nobody_told_is_from_none(cli: Cli, db: psycopg.Connection) 
     told = cli("cost", "by", "agent").out
     assert "none" in told
     assert "unknown" not in told
-    month = f"{claim.lease_expires_at:%Y-%m}"
+    month = f"{viewer.task_detail(db, task_id=claim.task_id).created_at:%Y-%m}"
     [row, _] = read(cli("cost", "month", month, "--csv", "-").out.removeprefix("\ufeff"))
     assert (row["llm_usd"], row["compute_usd"]) == ("0.00", "0.00")
     assert (row["llm_sources"], row["compute_sources"]) == ("none", "none")

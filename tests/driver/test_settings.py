@@ -13,6 +13,7 @@ import pytest
 from forebay import logs
 from forebay.errors import MissingSettingError, SettingError
 from forebay.settings import Settings, number, whole_number
+from support.cli import own_log
 
 SECRET = "postgresql://app:hunter2@db.example/forebay"
 
@@ -26,10 +27,8 @@ class Terminal(io.StringIO):
 
 @pytest.fixture(autouse=True)
 def _keep_logging() -> Iterator[None]:
-    root = logging.getLogger()
-    before = root.handlers[:], root.level
-    yield
-    root.handlers[:], root.level = before[0], before[1]
+    with own_log():
+        yield
 
 
 @pytest.mark.parametrize("environment", [{}, {"FOREBAY_DATABASE_URL": "  "}])

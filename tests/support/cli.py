@@ -36,7 +36,7 @@ class Cli:
 
     def __call__(self, *args: object) -> Answer:
         self.capsys.readouterr()
-        with _own_log(), pytest.raises(SystemExit) as end:
+        with own_log(), pytest.raises(SystemExit) as end:
             main([str(arg) for arg in args])
         out, err = self.capsys.readouterr()
         assert "Traceback" not in err
@@ -44,7 +44,7 @@ class Cli:
 
 
 @contextmanager
-def _own_log() -> Iterator[None]:
+def own_log() -> Iterator[None]:
     """Undo what the command set up for its log: other threads' lines have nothing to do there."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level

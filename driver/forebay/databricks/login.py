@@ -151,7 +151,7 @@ def words(error: BaseException) -> str:
     What the SDK raises over an answer that it cannot read says nothing of that.
     """
     if isinstance(error, UNREADABLE):
-        return "The answer is none of the API's"
+        return "no answer of the API's"
     return re.split(r"\.? (?:Config|Env): ", " ".join(str(error).split()))[0].rstrip(".")
 
 
