@@ -78,10 +78,10 @@ def test_a_batch_is_put_together(
     look(page, "upload-empty")
     pick(page, ("one.pdf", a_pdf()), ("empty.pdf", b""), ("two.pdf", a_pdf(pages=2)))
     pick(page, ("page.html", b"<!doctype html>"))
+    expect(page.locator("[data-summary]")).to_have_text("2 ready · 2 refused")
     assert words(page, "empty.pdf") == "The file is empty (0 bytes): export it again."
     assert words(page, "page.html").startswith("The file is not a PDF")
     assert (words(page, "one.pdf"), words(page, "two.pdf")) == ("1 page", "2 pages")
-    expect(page.locator("[data-summary]")).to_have_text("2 ready · 2 refused")
     look(page, "upload-some-refused")
     page.get_by_label("Customer").fill("ACME")
     page.get_by_text("Bulk", exact=True).click()
