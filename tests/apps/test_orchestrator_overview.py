@@ -109,11 +109,11 @@ def test_filters_apply_to_every_figure(
 
 
 def _column(table: str, place: int) -> list[int]:
-    """Return the numbers of a column of a table; of what is unknown nothing."""
+    """Return the numbers of a column; of what is unknown, or of a day without any, nothing."""
     rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)
     cells = [re.findall(r'<td class="number"[^>]*>([^<]*)</td>', row) for row in rows]
     said = [row[place].replace(",", "").removesuffix(AND_MORE) for row in cells if row]
-    return [int(each) for each in said if each != "unknown"]
+    return [int(each) for each in said if each not in ("unknown", "–")]
 
 
 def _tile(page: Page, name: str) -> Locator:

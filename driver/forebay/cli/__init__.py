@@ -107,10 +107,19 @@ def main(args: Sequence[str] | None = None) -> None:
     try:
         app(args, prog_name="forebay")
     except BrokenPipeError:  # the reader of our output left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_what_cannot_be_written()
         sys.exit(1)
     except Exception as error:
         if os.environ.get("FOREBAY_DEBUG") == "1":
             raise
         print(f"forebay: {sentence(error)}", file=sys.stderr)
+        _drop_what_cannot_be_written()
         sys.exit(1)
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Leave the interpreter nothing that it would fail to write at its end, and complain of."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
